@@ -1,0 +1,1 @@
+"""Measure it on this machine; every figure as JSON with --json."""

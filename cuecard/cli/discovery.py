@@ -1,0 +1,70 @@
+"""Finds commands by file: `cli/call.py` is `cuecard call`, `cli/bench/pool.py` is `cuecard bench pool`."""
+
+import ast
+import importlib
+import pkgutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import typer
+from rich.console import Console
+
+from cuecard.errors import CuecardError
+
+_PLUMBING = {"discovery", "output"}
+
+
+class _Folder(click.Group):
+    """A group whose commands are the modules of one package; nothing is imported until it is needed."""
+
+    def __init__(self, package: str, folder: Path, name: str, doc: str) -> None:
+        super().__init__(name=name, help=doc, no_args_is_help=True)
+        self.package = package
+        self.folder = folder
+
+    def _modules(self) -> dict[str, tuple[str, bool]]:
+        found = pkgutil.iter_modules([str(self.folder)])
+        return {
+            info.name.rstrip("_").replace("_", "-"): (info.name, info.ispkg)
+            for info in found
+            if not info.name.startswith("_") and info.name not in _PLUMBING
+        }
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(self._modules())
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        module, is_package = self._modules().get(cmd_name, ("", False))
+        if not module:
+            return None
+        if is_package:
+            folder = self.folder / module
+            return _Folder(f"{self.package}.{module}", folder, cmd_name, _first_line(folder / "__init__.py"))
+        app = typer.Typer(add_completion=False)
+        app.command(name=cmd_name)(importlib.import_module(f"{self.package}.{module}").command)
+        return typer.main.get_command(app)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rows = []
+        for name, (module, is_package) in sorted(self._modules().items()):
+            path = self.folder / module / "__init__.py" if is_package else self.folder / f"{module}.py"
+            rows.append((name, _first_line(path)))
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+def _first_line(path: Path) -> str:
+    """A module's promise, read without importing it, so that help stays instant."""
+    return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[0]
+
+
+def main(argv: list[str] | None = None) -> Any:
+    """Run the command line; our own errors become one clear line and exit code 2."""
+    root = _Folder("cuecard.cli", Path(__file__).parent, "cuecard", "Thinks ahead for a voice that can't wait.")
+    try:
+        return root(args=argv, prog_name="cuecard")
+    except CuecardError as error:
+        Console(stderr=True).print(f"cuecard: {error}", style="red", markup=False, highlight=False)
+        sys.exit(2)

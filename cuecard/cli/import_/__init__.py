@@ -1,0 +1,1 @@
+"""Load recorded conversations as precedents."""

@@ -1,0 +1,1 @@
+"""Check, draw and start procedures."""
