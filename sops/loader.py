@@ -1,0 +1,74 @@
+"""Finds and reads procedures. What is wrong with one is said with its file, line and remedy."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from sops.models import Procedure
+
+FOLDER = Path(__file__).parent
+
+
+class ProcedureNotFound(LookupError):
+    """No such procedure; the message lists those there are."""
+
+
+class ProcedureInvalid(ValueError):
+    """The file cannot be read as a procedure; the message says where and how to mend it."""
+
+
+def names() -> list[str]:
+    """Procedures that come with the product."""
+    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+
+
+def find(name_or_path: str | Path) -> Path:
+    """A path as given, or the shipped procedure of that name."""
+    path = Path(name_or_path)
+    if path.suffix in {".yaml", ".yml"}:
+        if path.is_file():
+            return path
+        raise ProcedureNotFound(f"{path}: no such file. Start one with `cuecard sop new NAME`.")
+    shipped = FOLDER / f"{name_or_path}.yaml"
+    if shipped.is_file() and shipped.parent == FOLDER:
+        return shipped
+    raise ProcedureNotFound(
+        f"No procedure {str(name_or_path)!r}. There are {', '.join(names())}; or give the path of a YAML file."
+    )
+
+
+def load_procedure(name_or_path: str | Path) -> Procedure:
+    """The validated procedure; raises ProcedureNotFound or ProcedureInvalid."""
+    path = find(name_or_path)
+    return _load(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _load(path: Path, _mtime_ns: int) -> Procedure:
+    """Cached by modification time, so that a changed file is read again and a turn never parses YAML."""
+    return parse(path.read_text(encoding="utf-8"), str(path))
+
+
+def parse(text: str, where: str) -> Procedure:
+    """A procedure from YAML text; `where` names it in messages."""
+    data = read_yaml(text, where)
+    try:
+        return Procedure.model_validate(data)
+    except ValidationError as error:
+        lines = [f"{where}: {'.'.join(str(part) for part in e['loc'])}: {e['msg']}" for e in error.errors()]
+        raise ProcedureInvalid("\n".join(lines)) from error
+
+
+def read_yaml(text: str, where: str) -> Any:
+    """The parsed document; a syntax error names its line and column."""
+    try:
+        return yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        at = f"{where}:{mark.line + 1}:{mark.column + 1}" if mark else where
+        raise ProcedureInvalid(
+            f"{at}: not valid YAML: {error.problem}. Mend this line's indentation or quotes."
+        ) from error
