@@ -51,7 +51,7 @@ class _JumpingSelector(selectors.DefaultSelector):
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """An event loop whose time passes only when every task waits. Thread-pool work runs inline, so order is reproducible."""
+    """An event loop whose time passes only when every task waits; thread-pool work runs inline, in a fixed order."""
 
     def __init__(self) -> None:
         self._jumping = _JumpingSelector()
@@ -94,6 +94,6 @@ def outside_world() -> Iterator[None]:
 
 
 def run_virtual(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run to completion on virtual time, starting at 0 s; the same coroutine gives the same order of events every time."""
+    """Run to completion on virtual time, from 0 s; the same coroutine gives the same order of events every time."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         return runner.run(coroutine)

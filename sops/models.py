@@ -74,7 +74,10 @@ class Action(_Model):
     kind: Literal["greet", "ask", "inform", "answer", "confirm", "write", "close", "hand_over", "small_talk"]
     description: str
     replies: tuple[str, ...] = Field(min_length=1)
-    """Approved replies, best first; the first whose `{slots}` can all be filled is said. Slots: `{fact}`, `{dep.field}`, `{answer}`."""
+    """Approved replies, best first; the first whose `{slots}` can all be filled is said.
+
+    Slots: `{fact}`, `{dep.field}`, `{answer}`.
+    """
     again: tuple[str, ...] = ()
     """Said instead when the step comes a second time in a row."""
     needs: tuple[Name, ...] = ()
@@ -97,7 +100,7 @@ class Action(_Model):
 
 
 class Simulated(_Model):
-    """A stand-in back office for demos and tests: a row of a table in `sops/data/<procedure>.yaml`, after a simulated delay."""
+    """A stand-in back office for demos and tests: a row of `sops/data/<procedure>.yaml`, after a simulated delay."""
 
     type: Literal["table"] = "table"
     table: Name
@@ -143,7 +146,7 @@ class SqlFetch(_Model):
 
 
 class ToolFetch(_Model):
-    """A LangChain tool (`package.module:tool`), an MCP tool (server URL or command, tool name) or an OpenAPI operation."""
+    """A LangChain tool (`package.module:tool`), an MCP tool (server URL or command) or an OpenAPI operation."""
 
     type: Literal["langchain", "mcp", "openapi"]
     target: str

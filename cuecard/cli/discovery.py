@@ -7,17 +7,20 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import click
 import typer
 from rich.console import Console
+from rich.table import Table
+from typer.core import TyperGroup
 
 from cuecard.errors import CuecardError
+from sops import ProcedureInvalid, ProcedureNotFound
 
 _PLUMBING = {"discovery", "output"}
+_OURS = (CuecardError, ProcedureInvalid, ProcedureNotFound)
 
 
-class _Folder(click.Group):
-    """A group whose commands are the modules of one package; nothing is imported until it is needed."""
+class _Folder(TyperGroup):
+    """A group whose commands are the modules of one package; nothing is imported until it is called."""
 
     def __init__(self, package: str, folder: Path, name: str, doc: str) -> None:
         super().__init__(name=name, help=doc, no_args_is_help=True)
@@ -25,17 +28,16 @@ class _Folder(click.Group):
         self.folder = folder
 
     def _modules(self) -> dict[str, tuple[str, bool]]:
-        found = pkgutil.iter_modules([str(self.folder)])
         return {
             info.name.rstrip("_").replace("_", "-"): (info.name, info.ispkg)
-            for info in found
+            for info in pkgutil.iter_modules([str(self.folder)])
             if not info.name.startswith("_") and info.name not in _PLUMBING
         }
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         return sorted(self._modules())
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         module, is_package = self._modules().get(cmd_name, ("", False))
         if not module:
             return None
@@ -46,17 +48,19 @@ class _Folder(click.Group):
         app.command(name=cmd_name)(importlib.import_module(f"{self.package}.{module}").command)
         return typer.main.get_command(app)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        rows = []
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Promises are read from the files without importing them, so that help is instant."""
+        console = Console(highlight=False)
+        console.print(f"\n Usage: [bold]{ctx.command_path} COMMAND[/bold] ...\n\n {self.help}\n", markup=True)
+        table = Table(box=None, padding=(0, 2), show_header=False)
         for name, (module, is_package) in sorted(self._modules().items()):
             path = self.folder / module / "__init__.py" if is_package else self.folder / f"{module}.py"
-            rows.append((name, _first_line(path)))
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
+            table.add_row(f"[cyan]{name}[/cyan]", _first_line(path))
+        console.print(table)
+        console.print(f"\n `{ctx.command_path} COMMAND --help` says more.\n", markup=False)
 
 
 def _first_line(path: Path) -> str:
-    """A module's promise, read without importing it, so that help stays instant."""
     return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[0]
 
 
@@ -65,6 +69,6 @@ def main(argv: list[str] | None = None) -> Any:
     root = _Folder("cuecard.cli", Path(__file__).parent, "cuecard", "Thinks ahead for a voice that can't wait.")
     try:
         return root(args=argv, prog_name="cuecard")
-    except CuecardError as error:
+    except _OURS as error:
         Console(stderr=True).print(f"cuecard: {error}", style="red", markup=False, highlight=False)
         sys.exit(2)

@@ -1,1 +1,1 @@
-
+"""Models: sentence embeddings that come with the package, and chat models behind one seam."""

@@ -1,0 +1,222 @@
+"""What happened in a session, typed, timed and with reasons: the only source of ledger, console, replay and metrics."""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TextIO
+
+import orjson
+
+_TYPES: dict[str, type["Event"]] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One thing that happened at `at_s` of the session's clock, in agent turn `turn` (0 before the first)."""
+
+    at_s: float = 0.0
+    turn: int = 0
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        # A slotted dataclass is created twice; the later, slotted class takes the name.
+        super(Event, cls).__init_subclass__(**kwargs)
+        _TYPES[cls.__name__] = cls
+
+    def to_json(self) -> dict[str, Any]:
+        # Read through dataclasses.fields: asdict would deep-copy every payload on the turn.
+        return {"type": type(self).__name__} | {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+
+
+def from_json(row: dict[str, Any]) -> Event:
+    """The event back from a log line; unknown fields are dropped, so that old readers survive new logs."""
+    cls = _TYPES[row["type"]]
+    known = {f.name for f in dataclasses.fields(cls)}
+    return cls(**{name: value for name, value in row.items() if name in known})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionStarted(Event):
+    session_id: str
+    tenant: str
+    procedure: str
+    version: int
+    prefetch: str
+    resumed: bool = False
+    wall_at: float = 0.0
+    """Unix seconds, to place the session in time; all other times are the session's clock."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard(Event):
+    """The caller's words; `final` once the end of the utterance is known."""
+
+    text: str
+    final: bool
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picked(Event):
+    """What *recall* laid before the responder."""
+
+    items: list[dict[str, Any]]
+    """Each: id, dep, kind, cosine."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided(Event):
+    action: str
+    tier: str
+    """playbook, single_call, search, or rules (no model is configured)."""
+    reason: str
+    state: str = ""
+    p_state: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spoke(Event):
+    """The agent's words, complete; `heard` is shorter after a barge-in."""
+
+    text: str
+    action: str
+    first_word_ms: float = 0.0
+    """Final words to first word out, stalls and a model's own time excluded: our overhead."""
+    model_ms: float = 0.0
+    heard: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeedResolved(Event):
+    """How a need of this turn was met, and why so."""
+
+    dep: str
+    key: str
+    how: str
+    """ready, joined, live, missing, or write."""
+    stall_s: float
+    reason: str
+    lead_turns: int = 0
+    """Agent turns between the forecast that asked for it and its use; 0 when it was fetched live."""
+    latency_s: float = 0.0
+    """What the caller would have waited had nothing been fetched early."""
+    item_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wrote(Event):
+    """A write that was executed, once, under this idempotency key."""
+
+    dep: str
+    idempotency_key: str
+    ok: bool
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Believed(Event):
+    cohort: str
+    p_cohort: float
+    mood: str
+    p_mood: float
+    state: str
+    p_state: float
+    p_change: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecasted(Event):
+    by: str
+    actions: list[dict[str, float]]
+    utterances: list[dict[str, Any]]
+    ms: float = 0.0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactLearned(Event):
+    """A slot was filled or corrected. The value stays out of the log unless content is asked for."""
+
+    fact: str
+    corrected: bool
+    value: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassEnded(Event):
+    """A supervisor pass finished, was superseded by newer words, or failed."""
+
+    for_turn: int
+    how: str
+    """published, superseded, stale, or failed."""
+    reason: str = ""
+    took_s: float = 0.0
+    pool_size: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Degraded(Event):
+    """Something failed and the call went on without it."""
+
+    part: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionEnded(Event):
+    outcome: str
+    reason: str = ""
+
+
+Listener = Callable[[Event], None]
+
+
+@dataclass
+class EventLog:
+    """Append-only, in order, in memory; written to a JSON-lines file by whoever owns the session, off the turn."""
+
+    clock: Callable[[], float]
+    events: list[Event] = field(default_factory=list)
+    listeners: list[Listener] = field(default_factory=list)
+    turn: int = 0
+    path: Path | None = None
+    _written: int = 0
+
+    def emit(self, event: Event) -> Event:
+        """Stamp time and turn if they were left at zero, keep it, tell the listeners."""
+        stamped = dataclasses.replace(event, at_s=event.at_s or self.clock(), turn=event.turn or self.turn)
+        self.events.append(stamped)
+        for listener in self.listeners:
+            listener(stamped)
+        return stamped
+
+    def flush(self) -> None:
+        """Append what is new to the file; called between turns, and at the end."""
+        if self.path is None or self._written == len(self.events):
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a", encoding="utf-8") as file:
+            self._written += write_lines(file, self.events[self._written :])
+
+    def of(self, *types: type[Event]) -> Iterator[Event]:
+        return (event for event in self.events if isinstance(event, types))
+
+
+def write_lines(file: TextIO, events: Iterable[Event]) -> int:
+    """One JSON object a line; returns how many."""
+    n = 0
+    for event in events:
+        file.write(orjson.dumps(event.to_json(), option=orjson.OPT_SERIALIZE_NUMPY).decode() + "\n")
+        n += 1
+    return n
+
+
+def read_lines(path: Path) -> list[Event]:
+    """The events of a log; a last line cut off by a crash is skipped."""
+    events = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            events.append(from_json(orjson.loads(line)))
+        except orjson.JSONDecodeError:
+            break
+    return events
