@@ -1,0 +1,7 @@
+"""Documents that answer callers' questions, and the index that finds them."""
+
+from corpus.documents import CorpusInvalid, CorpusNotFound, Document
+from corpus.index import Embed, Hit, Index, open_index
+from corpus.loader import load_corpus, names
+
+__all__ = ["CorpusInvalid", "CorpusNotFound", "Document", "Embed", "Hit", "Index", "load_corpus", "names", "open_index"]
