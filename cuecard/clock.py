@@ -3,6 +3,7 @@
 import asyncio
 import concurrent.futures
 import selectors
+import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
@@ -43,7 +44,11 @@ class _JumpingSelector(selectors.DefaultSelector):
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         if self.outside or timeout is None:
             # Somebody waits for the real world (a model's socket): wait with it, in short steps.
-            return super().select(0.05 if timeout is None else min(timeout, 0.05))
+            began = time.perf_counter()
+            ready = super().select(0.05 if timeout is None else min(timeout, 0.05))
+            if self.outside:
+                self.now_s += time.perf_counter() - began
+            return ready
         ready = super().select(0)
         if not ready and timeout > 0:
             self.now_s += timeout
@@ -74,7 +79,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     @contextmanager
     def outside_world(self) -> Iterator[None]:
-        """While open, idle time is real: use around awaits on sockets, and book their duration yourself."""
+        """While open, waiting takes real time and virtual time passes with it: use around awaits on sockets."""
         self._jumping.outside += 1
         try:
             yield

@@ -1,0 +1,129 @@
+"""The procedure's rules: which actions are allowed now, and which one comes next when nobody has a better idea.
+
+Human conversations leave the drawn graph in a quarter of turns (evidence 2), so every state has a sane next step
+whether the graph draws it or not, and an agent that would say the same thing a third time hands over instead.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from sops.models import NEXT, REPEAT, Action, Procedure
+
+MAX_REPEATS = 2
+"""The same step this often in a row without progress, and a person takes over."""
+
+
+@dataclass(slots=True)
+class Desk:
+    """Where the call stands: what the responder must not lose, saved with every turn's checkpoint."""
+
+    facts: dict[str, str] = field(default_factory=dict)
+    verified: bool = False
+    done: list[str] = field(default_factory=list)
+    last_action: str = ""
+    last_state: str = ""
+    repeats: int = 0
+    outcome: str = ""
+    ended: bool = False
+    writes: dict[str, str] = field(default_factory=dict)
+    """Idempotency key to what the write returned."""
+    asked: str = ""
+    """The last question a caller asked; an answer action without a new one is about this."""
+    fact_epochs: dict[str, int] = field(default_factory=dict)
+    """How often each fact was corrected: a corrected fact invalidates what was fetched with the old one."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any] | None) -> "Desk":
+        return cls(**{k: v for k, v in (data or {}).items() if k in cls.__slots__})
+
+
+class Choice(NamedTuple):
+    action: str
+    reason: str
+
+
+def step_done(procedure: Procedure, name: str, desk: Desk) -> bool:
+    """A step that asks is done when all it asks for is known (and proven, where it is identity); others once taken."""
+    asks = procedure.actions[name].asks
+    if not asks:
+        return name in desk.done
+    if procedure.verifying & set(asks) and not desk.verified:
+        return False
+    return all(fact in desk.facts for fact in asks)
+
+
+def next_step(procedure: Procedure, desk: Desk) -> str:
+    """The first step of the path that is not done; the last one when all are."""
+    for name in procedure.path:
+        if not step_done(procedure, name, desk):
+            return name
+    return procedure.path[-1]
+
+
+def resolve(procedure: Procedure, desk: Desk, target: str) -> str:
+    if target == NEXT:
+        return next_step(procedure, desk)
+    if target == REPEAT:
+        return desk.last_action or procedure.start
+    return target
+
+
+def guard(procedure: Procedure, desk: Desk, name: str, state: str) -> Choice | None:
+    """What must come before `name`, or None when nothing stands in its way."""
+    action = procedure.actions[name]
+    if action.kind == "write" and not confirmed(action, desk, state):
+        if action.confirmed_by and desk.last_action != action.confirmed_by:
+            blocked = guard(procedure, desk, action.confirmed_by, state)
+            return blocked or Choice(action.confirmed_by, f"{name} needs a yes first")
+        return Choice(next_step(procedure, desk), f"{name} was not confirmed")
+    missing = [fact for fact in action.requires if fact not in desk.facts]
+    for dep in action.needs:
+        declared = procedure.dependencies[dep]
+        missing += [fact for fact in declared.requires if fact not in desk.facts and fact not in declared.partial]
+    if missing:
+        asker = next((n for n, a in procedure.actions.items() if missing[0] in a.asks), None)
+        if asker is not None and asker != name:
+            return Choice(asker, f"{name} needs {missing[0]}")
+    if action.verified and not desk.verified:
+        asker = verifying_step(procedure)
+        if asker is not None and asker != name:
+            return Choice(asker, f"{name} needs a verified identity")
+    return None
+
+
+def verifying_step(procedure: Procedure) -> str | None:
+    """The step that asks for the facts which prove identity."""
+    return next((n for n, a in procedure.actions.items() if procedure.verifying & set(a.asks)), None)
+
+
+def confirmed(action: Action, desk: Desk, state: str) -> bool:
+    return desk.last_action == action.confirmed_by and state in action.confirm_states
+
+
+def choose(procedure: Procedure, desk: Desk, state: str) -> Choice:
+    """The next action by the rules alone: `always`, then the drawn transition, then `otherwise`, then the path."""
+    last = procedure.actions.get(desk.last_action)
+    if state in procedure.always:
+        choice = Choice(resolve(procedure, desk, procedure.always[state]), f"{state} always leads there")
+    elif last is not None and state in last.on:
+        choice = Choice(resolve(procedure, desk, last.on[state]), f"drawn: {desk.last_action} on {state}")
+    elif state in procedure.otherwise:
+        choice = Choice(resolve(procedure, desk, procedure.otherwise[state]), f"{state} leads there from anywhere")
+    else:
+        choice = Choice(next_step(procedure, desk), "next step of the path")
+    choice = guard(procedure, desk, choice.action, state) or choice
+    stuck = choice.action == desk.last_action and desk.repeats >= MAX_REPEATS
+    person = next((n for n, a in procedure.actions.items() if a.kind == "hand_over"), None)
+    if stuck and person is not None and procedure.actions[choice.action].kind not in {"answer", "close"}:
+        return Choice(person, f"{choice.action} was said {desk.repeats + 1} times without progress")
+    return choice
+
+
+def allowed_actions(procedure: Procedure, desk: Desk, state: str) -> list[str]:
+    """Every action that a model may choose now: nothing that a guard stands before. The rules' choice comes first."""
+    first = choose(procedure, desk, state).action
+    rest = [name for name in procedure.actions if name != first and guard(procedure, desk, name, state) is None]
+    return [first, *rest]
