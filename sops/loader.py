@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
+from sops import plain_yaml
 from sops.models import Procedure
 
 FOLDER = Path(__file__).parent
@@ -65,7 +66,7 @@ def parse(text: str, where: str) -> Procedure:
 def read_yaml(text: str, where: str) -> Any:
     """The parsed document; a syntax error names its line and column."""
     try:
-        return yaml.safe_load(text)
+        return plain_yaml.load(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         at = f"{where}:{mark.line + 1}:{mark.column + 1}" if mark else where

@@ -60,8 +60,9 @@ class Fact(_Model):
     """Extra pattern that counts only right after this action ("yes" after "is that your car?")."""
     choices: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Canonical value to the words that mean it; an alternative to patterns."""
-    keep: Literal["asis", "digits", "lower", "title", "upper"] = "asis"
-    """How a matched value is normalised before it is stored and compared."""
+    keep: Literal["asis", "digits", "number", "date", "lower", "title", "upper"] = "asis"
+    """How a matched value is normalised before it is stored and compared (`sops.values.normalise`): digits as spoken
+    ("double eight two" is 882), number as an amount ("twelve thousand" is 12000), date as year-month-day."""
     verifies: bool = False
     """Identity counts as verified once every verifying fact is known (and the lookup named by `verify_with` agrees)."""
     personal: bool = True
@@ -80,6 +81,8 @@ class Action(_Model):
     """
     again: tuple[str, ...] = ()
     """Said instead when the step comes a second time in a row."""
+    when: dict[Name, tuple[str, ...]] = Field(default_factory=dict)
+    """Said instead of `replies` when the caller is in this state: an apology to one, a friendly word to another."""
     needs: tuple[Name, ...] = ()
     """Dependencies that the replies draw on: fetched early when this action is forecast, awaited when it is taken."""
     asks: tuple[Name, ...] = ()
@@ -96,7 +99,8 @@ class Action(_Model):
     expects: dict[Name, Probability] = Field(default_factory=dict)
     """Prior over the caller states that follow this action; the rest is spread over all other states."""
     outcome: Literal["success", "declined", "handed_over"] | None = None
-    """What the call counts as once this action has been taken."""
+    """What the call counts as once this action has been taken. A success once reached stays one, so that a single
+    closing step serves callers who got what they wanted and callers who leave without."""
 
 
 class Simulated(_Model):
@@ -112,7 +116,8 @@ class RagFetch(_Model):
     """The best passages of this procedure's corpus for the rendered query."""
 
     type: Literal["rag"] = "rag"
-    corpus: Name
+    corpus: str = Field(min_length=1)
+    """A corpus that comes with the product, or a folder of .md and .txt files, seen from the procedure's file."""
     k: int = Field(default=3, ge=1, le=10)
     simulate_latency: bool = True
     """Wait the declared latency, as a remote search would; off for a corpus that really is in process."""
