@@ -1,0 +1,149 @@
+"""Where decayed counts come from: the seam between the store of precedents and the predictor that reads it.
+
+A prediction reads one row of counts per (kind, offset, context), a bounded number whatever the history. A finished turn
+adds one to as many rows. Both sides take their keys from `contexts`, so they cannot drift apart.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol
+
+from cuecard.predictors.types import SessionView, TurnView
+
+Kind = Literal["action", "source", "state"]
+KINDS: tuple[Kind, ...] = ("action", "source", "state")
+HORIZON = 3
+
+Context = tuple[str, ...]
+Counts = Mapping[str, float]
+
+HALF_LIFE_SESSIONS = 1500.0
+"""Evidence this many sessions old counts half. Shorter half-lives lost accuracy on human calls (decision 0100)."""
+
+
+class CountKey(NamedTuple):
+    """One row of counts. `context` is () for the whole procedure, else a level's name and its values."""
+
+    sop: str
+    kind: Kind
+    offset: int
+    context: Context
+
+
+class CountSource(Protocol):
+    """Decayed counts by label for each key asked, in the order asked; an unseen key gives an empty mapping."""
+
+    async def read(self, keys: Sequence[CountKey]) -> Sequence[Counts]: ...
+
+
+class Increment(NamedTuple):
+    """One to be added to `key`'s count of `label`."""
+
+    key: CountKey
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What a context may be made of: the last actions (latest last) and what was believed when they had been taken."""
+
+    actions: tuple[str, ...]
+    state: str = ""
+    mood: str = ""
+    cohort: str = ""
+
+
+def situation(view: SessionView) -> Situation:
+    """The situation a view stands in, after its last agent turn."""
+    state = view.turns[-1].state if view.turns else view.belief.likely_state
+    actions = tuple(turn.action for turn in view.turns[-3:])
+    return Situation(actions, state, view.belief.likely_mood, view.belief.likely_cohort)
+
+
+def contexts(now: Situation) -> tuple[Context, ...]:
+    """From wide to narrow: each leans on the one before it. Levels whose parts are unknown are left out."""
+    levels: list[Context] = [()]
+    last = now.actions[-1:]
+    if last:
+        levels.append(("last1", *last))
+    if last and now.state:
+        levels.append(("last1+state", *last, now.state))
+    if last and now.state and now.cohort:
+        levels.append(("last1+state+cohort", *last, now.state, now.cohort))
+    if last and now.state and now.mood:
+        levels.append(("last1+state+mood", *last, now.state, now.mood))
+    for size in (2, 3):
+        if len(now.actions) >= size:
+            levels.append((f"last{size}", *now.actions[-size:]))
+        if len(now.actions) >= size and now.state:
+            levels.append((f"last{size}+state", *now.actions[-size:], now.state))
+    return tuple(levels)
+
+
+def keys_for(sop: str, kind: Kind, offset: int, levels: Sequence[Context]) -> list[CountKey]:
+    """The rows a prediction of `kind` at `offset` reads, wide to narrow."""
+    return [CountKey(sop, kind, offset, level) for level in levels]
+
+
+def increments(sop: str, turns: Sequence[TurnView], cohort: str = "", mood: str = "") -> Iterator[Increment]:
+    """What the last of `turns` teaches: as the +1 of the turn before it, the +2 of the one before that, and so on.
+
+    Call it once per finished turn, with the call so far. `cohort` and `mood` are the beliefs held when it finished.
+    """
+    newest = turns[-1]
+    labels: dict[Kind, str] = {"action": newest.action, "source": newest.source, "state": newest.state}
+    for offset in range(1, HORIZON + 1):
+        past = turns[: len(turns) - offset]
+        if not past:
+            return
+        then = Situation(tuple(turn.action for turn in past[-3:]), past[-1].state, mood, cohort)
+        levels = contexts(then)
+        for kind, label in labels.items():
+            if label or kind == "source":
+                for key in keys_for(sop, kind, offset, levels):
+                    yield Increment(key, label)
+
+
+class MemoryCounts:
+    """A CountSource that lives in one process: for evaluation, tests and calls without a store.
+
+    Decay is forward and lazy: a row is scaled when it is touched, so that time passing costs nothing.
+    """
+
+    def __init__(self, half_life_sessions: float | None = HALF_LIFE_SESSIONS) -> None:
+        self._half_life_sessions = half_life_sessions
+        self._rows: dict[CountKey, dict[str, float]] = {}
+        self._touched: dict[CountKey, int] = {}
+        self.n_sessions = 0
+
+    def end_session(self) -> None:
+        """Time, for the purpose of decay, is the number of finished sessions."""
+        self.n_sessions += 1
+
+    def add(self, increment: Increment, weight: float = 1.0) -> None:
+        row = self._rows.get(increment.key)
+        if row is None:
+            row = self._rows[increment.key] = {}
+        else:
+            factor = self._factor(increment.key)
+            if factor != 1.0:
+                for label in row:
+                    row[label] *= factor
+        self._touched[increment.key] = self.n_sessions
+        row[increment.label] = row.get(increment.label, 0.0) + weight
+
+    async def read(self, keys: Sequence[CountKey]) -> Sequence[Counts]:
+        return [self.row(key) for key in keys]
+
+    def row(self, key: CountKey) -> Counts:
+        row = self._rows.get(key)
+        if row is None:
+            return {}
+        factor = self._factor(key)
+        return row if factor == 1.0 else {label: count * factor for label, count in row.items()}
+
+    def _factor(self, key: CountKey) -> float:
+        if self._half_life_sessions is None:
+            return 1.0
+        age_sessions = self.n_sessions - self._touched[key]
+        return float(0.5 ** (age_sessions / self._half_life_sessions))
