@@ -10,19 +10,22 @@ from typing import Literal, NamedTuple, Protocol
 
 from cuecard.predictors.types import SessionView, TurnView
 
-Kind = Literal["action", "source", "state"]
-KINDS: tuple[Kind, ...] = ("action", "source", "state")
+Kind = Literal["action", "source", "state", "topic"]
 HORIZON = 3
 
 Context = tuple[str, ...]
+"""A level's name, then the values it looks at; the action just taken first. ("sop",) is the whole procedure."""
 Counts = Mapping[str, float]
+
+LEVELS = ("sop", "last", "last2", "last3", "state", "cohort", "mood")
+"""`last*` look at up to three actions; the others at the last action and one belief (mood: with its cohort)."""
 
 HALF_LIFE_SESSIONS = 1500.0
 """Evidence this many sessions old counts half. Shorter half-lives lost accuracy on human calls (decision 0100)."""
 
 
 class CountKey(NamedTuple):
-    """One row of counts. `context` is () for the whole procedure, else a level's name and its values."""
+    """One row of counts."""
 
     sop: str
     kind: Kind
@@ -60,29 +63,23 @@ def situation(view: SessionView) -> Situation:
     return Situation(actions, state, view.belief.likely_mood, view.belief.likely_cohort)
 
 
-def contexts(now: Situation) -> tuple[Context, ...]:
-    """From wide to narrow: each leans on the one before it. Levels whose parts are unknown are left out."""
-    levels: list[Context] = [()]
-    last = now.actions[-1:]
-    if last:
-        levels.append(("last1", *last))
-    if last and now.state:
-        levels.append(("last1+state", *last, now.state))
-    if last and now.state and now.cohort:
-        levels.append(("last1+state+cohort", *last, now.state, now.cohort))
-    if last and now.state and now.mood:
-        levels.append(("last1+state+mood", *last, now.state, now.mood))
-    for size in (2, 3):
-        if len(now.actions) >= size:
-            levels.append((f"last{size}", *now.actions[-size:]))
-        if len(now.actions) >= size and now.state:
-            levels.append((f"last{size}+state", *now.actions[-size:], now.state))
-    return tuple(levels)
-
-
-def keys_for(sop: str, kind: Kind, offset: int, levels: Sequence[Context]) -> list[CountKey]:
-    """The rows a prediction of `kind` at `offset` reads, wide to narrow."""
-    return [CountKey(sop, kind, offset, level) for level in levels]
+def contexts(now: Situation) -> dict[str, Context]:
+    """The context of each level that can be told in this situation, wide to narrow."""
+    found: dict[str, Context] = {"sop": ("sop",)}
+    if not now.actions:
+        return found
+    recent = now.actions[::-1]
+    last = recent[0]
+    for name, size in (("last", 1), ("last2", 2), ("last3", 3)):
+        if len(recent) >= size:
+            found[name] = (name, *recent[:size])
+    if now.state:
+        found["state"] = ("state", last, now.state)
+    if now.cohort:
+        found["cohort"] = ("cohort", last, now.cohort)
+    if now.cohort and now.mood:
+        found["mood"] = ("mood", last, now.cohort, now.mood)
+    return found
 
 
 def increments(sop: str, turns: Sequence[TurnView], cohort: str = "", mood: str = "") -> Iterator[Increment]:
@@ -100,8 +97,8 @@ def increments(sop: str, turns: Sequence[TurnView], cohort: str = "", mood: str 
         levels = contexts(then)
         for kind, label in labels.items():
             if label or kind == "source":
-                for key in keys_for(sop, kind, offset, levels):
-                    yield Increment(key, label)
+                for context in levels.values():
+                    yield Increment(CountKey(sop, kind, offset, context), label)
 
 
 class MemoryCounts:
