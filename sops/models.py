@@ -62,7 +62,7 @@ class Fact(_Model):
     """Canonical value to the words that mean it; an alternative to patterns."""
     keep: Literal["asis", "digits", "number", "date", "lower", "title", "upper"] = "asis"
     """How a matched value is normalised before it is stored and compared (`sops.values.normalise`): digits as spoken
-    ("double eight two" is 882), number as an amount ("twelve thousand" is 12000), date as year-month-day."""
+    ("double eight two" is 882), number as an amount ("twelve thousand" is 12000), date as "28 May 1968"."""
     verifies: bool = False
     """Identity counts as verified once every verifying fact is known (and the lookup named by `verify_with` agrees)."""
     personal: bool = True

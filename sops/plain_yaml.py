@@ -4,7 +4,7 @@ PyYAML reads YAML 1.1, where `on:` is the key True and 09:30 the number 570. Onl
 """
 
 import re
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
 
@@ -15,7 +15,7 @@ _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 class PlainLoader(_Base):  # type: ignore[misc]
     """Safe loading with the scalars of YAML 1.2 only."""
 
-    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+    yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, re.Pattern[str]]]]] = {}
 
 
 for _tag, _pattern, _first in (
