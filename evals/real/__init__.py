@@ -1,0 +1,1 @@
+"""Measurement on real dialogues: loading, splits, scores and curves."""

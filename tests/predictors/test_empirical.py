@@ -1,0 +1,114 @@
+import random
+
+import pytest
+
+from cuecard.predictors.counts import CountKey, MemoryCounts, increments
+from cuecard.predictors.empirical import EmpiricalPredictor
+from cuecard.predictors.procedure_prior import ProcedurePrior
+from cuecard.predictors.shrinkage import shrink
+from cuecard.predictors.types import SessionView, TurnView
+from sops.loader import load_procedure
+
+SOP = "insurance_renewal"
+
+
+def turns(*actions: str, state: str = "agrees") -> tuple[TurnView, ...]:
+    return tuple(TurnView("", state, action) for action in actions)
+
+
+def learned(*sessions: tuple[TurnView, ...], half_life_sessions: float | None = None) -> MemoryCounts:
+    counts = MemoryCounts(half_life_sessions)
+    for session in sessions:
+        for end in range(1, len(session) + 1):
+            for increment in increments("s", session[:end]):
+                counts.add(increment)
+        counts.end_session()
+    return counts
+
+
+def predictor(counts: MemoryCounts, rng: random.Random | None = None) -> EmpiricalPredictor:
+    return EmpiricalPredictor(counts, lambda _: None, thompson=rng)
+
+
+async def test_with_no_precedents_the_graph_alone_says_the_next_step() -> None:
+    prior = ProcedurePrior(load_procedure(SOP))
+    forecast = await EmpiricalPredictor(MemoryCounts(), lambda _: prior).predict(
+        SessionView(SOP, turns("greet"), done=frozenset({"greet"}))
+    )
+    assert max(forecast.actions[0], key=lambda name: forecast.actions[0][name]) == "verify_identity"
+    for distribution in (*forecast.actions, *forecast.states, *forecast.sources):
+        assert sum(distribution.values()) == pytest.approx(1.0)
+
+
+async def test_counts_overrule_the_graph_once_there_are_enough() -> None:
+    prior = ProcedurePrior(load_procedure(SOP))
+    counts = MemoryCounts(None)
+    for _ in range(40):
+        for end in (1, 2):
+            for increment in increments(SOP, turns("greet", "hand_over")[:end]):
+                counts.add(increment)
+    view = SessionView(SOP, turns("greet"), done=frozenset({"greet"}))
+    forecast = await EmpiricalPredictor(counts, lambda _: prior).predict(view)
+    assert forecast.actions[0]["hand_over"] > 0.8
+
+
+async def test_an_unknown_procedure_or_action_says_less_and_never_raises() -> None:
+    empty = predictor(MemoryCounts())
+    assert (await empty.predict(SessionView("nobody"))).actions == ({}, {}, {})
+    counts = learned(turns("a", "b"), turns("a", "b"))
+    forecast = await predictor(counts).predict(SessionView("s", turns("never_seen")))
+    assert forecast.actions[0] == pytest.approx({"b": 1.0})
+
+
+async def test_every_offset_has_its_own_direct_counts() -> None:
+    forecast = await predictor(learned(*[turns("a", "b", "c", "d")] * 3)).predict(SessionView("s", turns("a")))
+    assert [max(p, key=lambda name: p[name]) for p in forecast.actions] == ["b", "c", "d"]
+
+
+async def test_the_callers_state_tells_two_callers_apart() -> None:
+    agrees = turns("ask", "book", state="agrees")
+    declines = turns("ask", "close", state="declines")
+    counts = learned(*[agrees] * 10, *[declines] * 10)
+    forecast = await predictor(counts).predict(SessionView("s", turns("ask", state="declines")))
+    assert forecast.actions[0]["close"] > 0.8
+
+
+async def test_an_old_habit_fades_with_the_half_life() -> None:
+    counts = learned(*[turns("a", "old")] * 20, *[turns("a", "new")] * 20, half_life_sessions=5)
+    forecast = await predictor(counts).predict(SessionView("s", turns("a")))
+    assert forecast.actions[0]["new"] > 0.85
+    unhurried = await predictor(learned(*[turns("a", "old")] * 20, *[turns("a", "new")] * 20)).predict(
+        SessionView("s", turns("a"))
+    )
+    assert unhurried.actions[0]["new"] == pytest.approx(0.5)
+
+
+async def test_a_draw_from_the_posterior_repeats_with_its_seed_and_wanders_without_evidence() -> None:
+    counts = learned(turns("a", "b"), turns("a", "c"))
+    view = SessionView("s", turns("a"))
+    first = await predictor(counts, random.Random(1)).predict(view)
+    again = await predictor(counts, random.Random(1)).predict(view)
+    other = await predictor(counts, random.Random(2)).predict(view)
+    assert first.actions == again.actions
+    assert first.actions != other.actions
+    assert sum(first.actions[0].values()) == pytest.approx(1.0)
+
+
+async def test_decay_in_the_row_equals_decay_of_every_event() -> None:
+    counts = learned(turns("a", "b"), turns("a", "c"), turns("a", "b"), half_life_sessions=2)
+    row = counts.row(CountKey("s", "action", 1, ("last", "a")))
+    assert row["b"] == pytest.approx(0.5 ** (3 / 2) + 0.5 ** (1 / 2))
+    assert row["c"] == pytest.approx(0.5 ** (2 / 2))
+
+
+def test_a_thin_context_leans_on_the_wider_one() -> None:
+    wide = {"x": 90.0, "y": 10.0}
+    thin = shrink({"sop": wide, "last": {"y": 1.0}}, {}, strength=5.0)
+    assert 0.2 < thin["y"] < 0.3
+    thick = shrink({"sop": wide, "last": {"y": 100.0}}, {}, strength=5.0)
+    assert thick["y"] > 0.95
+
+
+def test_a_label_that_only_the_graph_knows_keeps_its_probability() -> None:
+    p = shrink({"sop": {"x": 10.0}}, {"x": 0.5, "unseen": 0.5})
+    assert 0.1 < p["unseen"] < 0.2
