@@ -5,7 +5,9 @@ Unknown fields are errors, so that a typo is found at load and not in a call.
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from sops.spoken import expand
 
 NEXT = "@next"
 """Transition target: the first step of `path` that is not done yet."""
@@ -55,7 +57,8 @@ class Fact(_Model):
 
     description: str
     patterns: tuple[str, ...] = ()
-    """Regular expressions; group 1 (or the whole match) is the value."""
+    """Regular expressions; group 1 (or the whole match) is the value. They may use `<date>`, `<digits 6>`, `<amount>`,
+    `<time>` and `<name>` (`sops.spoken`), which are written out at load."""
     after: dict[Name, str] = Field(default_factory=dict)
     """Extra pattern that counts only right after this action ("yes" after "is that your car?")."""
     choices: dict[str, tuple[str, ...]] = Field(default_factory=dict)
@@ -67,6 +70,16 @@ class Fact(_Model):
     """Identity counts as verified once every verifying fact is known (and the lookup named by `verify_with` agrees)."""
     personal: bool = True
     """Personal facts are redacted before anything is stored for learning."""
+
+    @field_validator("patterns")
+    @classmethod
+    def _expand_patterns(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(expand(pattern) for pattern in patterns)
+
+    @field_validator("after")
+    @classmethod
+    def _expand_after(cls, after: dict[str, str]) -> dict[str, str]:
+        return {action: expand(pattern) for action, pattern in after.items()}
 
 
 class Action(_Model):

@@ -8,58 +8,31 @@ from typing import Literal
 
 Keep = Literal["asis", "digits", "number", "date", "lower", "title", "upper"]
 
-_ONES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
-_TEENS = ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+# fmt: off
+_UNDER_TWENTY = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_ORDINAL_WORDS = (
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+    "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
+    "twentieth",
+)
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)
+# fmt: on
 _SMALL = {
-    **{word: value for value, word in enumerate(_ONES + _TEENS)},
+    **{word: value for value, word in enumerate(_UNDER_TWENTY)},
     **{word: 10 * value for value, word in enumerate(_TENS, start=2)},
+    "fourty": 40,
 }
+_ORDINALS = {word: value for value, word in enumerate(_ORDINAL_WORDS, start=1)} | {"thirtieth": 30}
 _SPOKEN_ZERO = frozenset({"oh", "o", "nought", "naught", "nil"})
 _TIMES = {"double": 2, "triple": 3, "treble": 3}
 _SCALES = {"hundred": 100, "thousand": 1000, "k": 1000}
-_ORDINALS = {
-    word: value
-    for value, word in enumerate(
-        [
-            "first",
-            "second",
-            "third",
-            "fourth",
-            "fifth",
-            "sixth",
-            "seventh",
-            "eighth",
-            "ninth",
-            "tenth",
-            "eleventh",
-            "twelfth",
-            "thirteenth",
-            "fourteenth",
-            "fifteenth",
-            "sixteenth",
-            "seventeenth",
-            "eighteenth",
-            "nineteenth",
-            "twentieth",
-        ],
-        start=1,
-    )
-} | {"thirtieth": 30}
-MONTHS = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
 _MONTH_BY_START = {month[:3].lower(): number for number, month in enumerate(MONTHS, start=1)}
 _LAST_DAY = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 CENTURY_TURN = 30
@@ -156,7 +129,7 @@ def spoken_date(text: str) -> str | None:
 def _named_date(words: list[str]) -> str | None:
     at = next((i for i, word in enumerate(words) if word[:3] in _MONTH_BY_START and _is_month(word)), None)
     if at is None:
-        return None
+        return _numbered_date(words)
     month = _MONTH_BY_START[words[at][:3]]
     before, after = _numbers(words[:at]), _numbers(words[at + 1 :])
     if before:
@@ -167,6 +140,16 @@ def _named_date(words: list[str]) -> str | None:
         return None
     year = _joined_year(rest)
     return None if year is None else _day(day, month, year)
+
+
+def _numbered_date(words: list[str]) -> str | None:
+    """ "The first of the sixth eighty four": two ordinals and a year."""
+    numbers = _numbers(words)
+    ordinals = [word for word in words if word in _ORDINALS]
+    if len(ordinals) < 2 or len(numbers) < 3:
+        return None
+    year = _joined_year(numbers[2:])
+    return None if year is None else _day(numbers[0], numbers[1], year)
 
 
 def _is_month(word: str) -> bool:
