@@ -1,0 +1,6 @@
+"""The pool: the few dozen items a session has ready, and the three that fit the words just said."""
+
+from cuecard.pool.item import Item, Vector
+from cuecard.pool.pool import BONUS_ASKED, CAP, DUPLICATE, PREVIOUS_TURN, Pick, Pool, context_query
+
+__all__ = ["BONUS_ASKED", "CAP", "DUPLICATE", "PREVIOUS_TURN", "Item", "Pick", "Pool", "Vector", "context_query"]

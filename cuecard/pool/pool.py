@@ -1,0 +1,255 @@
+"""At most thirty items of one session in one preallocated matrix, ranked by the live words in some 20 microseconds.
+
+Times are seconds of the clock that the caller passes as `now_s`; vectors are unit rows of float32.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cuecard.pool.item import Item, Vector
+
+CAP = 30
+"""Items a session keeps; the account's figure, and more would be ranked, not shown (docs/decisions/0142)."""
+DUPLICATE = 0.95
+"""Cosine from which two passages say the same thing (docs/decisions/0142)."""
+PREVIOUS_TURN = 0.4
+"""Weight of the turn before in the query: +2 to +11 points at recall .9 (docs/decisions/0142)."""
+BONUS_ASKED = 0.1
+"""Added to the cosine of what this turn's forecast asked for: a prior worth about a third of a true match."""
+
+
+class Pick(NamedTuple):
+    """An item laid before the responder; `score` is its cosine plus bonus, by which picks are ordered."""
+
+    item: Item
+    cosine: float
+    score: float
+
+
+def context_query(words: Vector, previous: Vector | None, weight: float = PREVIOUS_TURN) -> Vector:
+    """The live words with a little of the turn before, as a unit vector: "and how much is that?" needs it."""
+    mixed: Vector = words if previous is None else words + np.float32(weight) * previous
+    norm = float(np.sqrt(mixed @ mixed))
+    return (mixed / np.float32(norm)).astype(np.float32) if norm > 0.0 else mixed
+
+
+class Pool:
+    """Adds, merges, expires, invalidates, pins and picks. One writer; reading does not change what is kept."""
+
+    def __init__(self, cap: int = CAP, dim: int = 384) -> None:
+        self.cap = cap
+        self.dim = dim
+        self.version = 0
+        """Grows with every change, so that a reader can tell whether its copy is current."""
+        self._matrix = np.zeros((cap, dim), np.float32)
+        self._bonus = np.zeros(cap, np.float32)
+        self._expires = np.full(cap, -np.inf)
+        self._items: list[Item] = []
+        self._rows: dict[str, int] = {}
+        self._used: list[int] = []
+        self._worth: list[float] = []
+        self._tick = 0
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        return tuple(self._items)
+
+    # --- changing -------------------------------------------------------------------------------------------------
+
+    def add(self, item: Item, now_s: float = 0.0) -> bool:
+        """Keep it whole, in place of the same item or of a near-duplicate; False when it lost to what is there.
+
+        A near-duplicate is another passage of the same dependency, kind and facts. One of the two is dropped with text,
+        data and expiry together. At the cap the item of least worth goes, the one unused longest among equals.
+        """
+        row = self._rows.get(item.id)
+        if row is None:
+            row = self._duplicate_of(item)
+            if row is not None and self._items[row].pinned and not item.pinned:
+                return False
+        if row is not None:
+            item.pinned = item.pinned or (self._items[row].id == item.id and self._items[row].pinned)
+            self._put(row, item)
+            return True
+        if len(self._items) == self.cap:
+            row = self._least(now_s)
+            if row is None:
+                return False
+            self._put(row, item)
+            return True
+        self._items.append(item)
+        self._used.append(0)
+        self._worth.append(0.0)
+        self._put(len(self._items) - 1, item)
+        return True
+
+    def remove(self, unwanted: Callable[[Item], bool]) -> list[Item]:
+        """Drop what the test names, pinned or not; returns what went."""
+        gone = [item for item in self._items if unwanted(item)]
+        for item in gone:
+            self._drop(self._rows[item.id])
+        return gone
+
+    def expire(self, now_s: float) -> list[Item]:
+        """Drop what is past its time to live."""
+        return self.remove(lambda item: not item.fresh(now_s))
+
+    def invalidate(self, facts: Iterable[str]) -> list[Item]:
+        """Drop what was fetched with facts that were corrected, and nothing else."""
+        names = frozenset(facts)
+        return self.remove(lambda item: bool(item.facts & names))
+
+    def pin(self, item_id: str, pinned: bool = True) -> None:
+        """A pinned item leaves only by expiry, invalidation or its own successor."""
+        row = self._rows.get(item_id)
+        if row is not None:
+            self._items[row].pinned = pinned
+            self.version += 1
+
+    def asked_for(self, wanted: Mapping[str, float] | Iterable[str]) -> None:
+        """Name the items (by id) that this turn's forecast asked for; only they get the bonus, others lose theirs."""
+        weights = wanted if isinstance(wanted, Mapping) else dict.fromkeys(wanted, 1.0)
+        for row, item in enumerate(self._items):
+            self._bonus[row] = BONUS_ASKED * min(1.0, weights.get(item.id, 0.0))
+        self.version += 1
+
+    def value(self, worth: Mapping[str, float]) -> None:
+        """Seconds each item (by id) is still expected to save; the least goes first when room is needed."""
+        for row, item in enumerate(self._items):
+            self._worth[row] = worth.get(item.id, 0.0)
+
+    def touch(self, item_id: str) -> None:
+        """It was used: keep it longer than what was not."""
+        row = self._rows.get(item_id)
+        if row is not None:
+            self._tick += 1
+            self._used[row] = self._tick
+            self._items[row].uses += 1
+
+    # --- reading --------------------------------------------------------------------------------------------------
+
+    def by_id(self, item_id: str) -> Item | None:
+        row = self._rows.get(item_id)
+        return None if row is None else self._items[row]
+
+    def get(self, dep: str, args: str | None, now_s: float) -> Item | None:
+        """The fresh item that answers exactly this question (any arguments when `args` is None)."""
+        for item in self._items:
+            if item.dep == dep and (args is None or item.args == args) and item.fresh(now_s):
+                return item
+        return None
+
+    def all_of(self, dep: str, args: str | None, now_s: float) -> list[Item]:
+        """Like `get`, all of them: a query may have brought several passages."""
+        return [i for i in self._items if i.dep == dep and (args is None or i.args == args) and i.fresh(now_s)]
+
+    def pick(self, query: Vector, k: int = 3, now_s: float = 0.0, floor: float = -1.0) -> list[Pick]:
+        """The `k` fresh items nearest to `query` (see `context_query`), best first, no two of them near-duplicates."""
+        n = len(self._items)
+        if n == 0:
+            return []
+        cosines = self._matrix[:n] @ query
+        scores = cosines + self._bonus[:n]
+        scores[self._expires[:n] <= now_s] = -np.inf
+        picks: list[Pick] = []
+        rows: list[int] = []
+        for row in (-scores).argsort().tolist():
+            if scores[row] <= floor or len(picks) == k:
+                break
+            if any(self._same(row, other) for other in rows):
+                continue
+            rows.append(row)
+            picks.append(Pick(self._items[row], float(cosines[row]), float(scores[row])))
+        return picks
+
+    # --- snapshots ------------------------------------------------------------------------------------------------
+
+    def to_json(self, now_s: float = 0.0) -> dict[str, Any]:
+        """A versioned snapshot for the blackboard: everything another process needs to go on."""
+        return {
+            "version": self.version,
+            "cap": self.cap,
+            "dim": self.dim,
+            "items": [item.to_json(now_s) for item in self._items],
+            "bonus": self._bonus[: len(self._items)].tolist(),
+            "used": list(self._used),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], now_s: float = 0.0, away_s: float = 0.0) -> "Pool":
+        """The pool back, every item `away_s` seconds older; what expired meanwhile is not in it."""
+        pool = cls(data["cap"], data["dim"])
+        for row, bonus, used in zip(data["items"], data["bonus"], data["used"], strict=True):
+            item = Item.from_json(row, now_s, away_s)
+            if item.fresh(now_s):
+                pool._items.append(item)
+                pool._used.append(used)
+                pool._worth.append(0.0)
+                at = len(pool._items) - 1
+                pool._put(at, item)
+                pool._bonus[at] = bonus
+                pool._used[at] = used
+                pool._tick = max(pool._tick, used)
+        pool.version = data["version"]
+        return pool
+
+    # --- inside ---------------------------------------------------------------------------------------------------
+
+    def _put(self, row: int, item: Item) -> None:
+        if row < len(self._items):
+            self._rows.pop(self._items[row].id, None)
+        self._items[row] = item
+        self._rows[item.id] = row
+        self._matrix[row] = 0.0 if item.vector is None else item.vector
+        self._bonus[row] = 0.0
+        self._expires[row] = item.expires_at_s
+        self._tick += 1
+        self._used[row] = self._tick
+        self._worth[row] = 0.0
+        self.version += 1
+
+    def _drop(self, row: int) -> None:
+        """Remove a row by moving the last one into its place: the matrix stays dense."""
+        last = len(self._items) - 1
+        del self._rows[self._items[row].id]
+        if row != last:
+            self._items[row] = self._items[last]
+            self._rows[self._items[row].id] = row
+            self._matrix[row] = self._matrix[last]
+            self._bonus[row] = self._bonus[last]
+            self._expires[row] = self._expires[last]
+            self._used[row] = self._used[last]
+            self._worth[row] = self._worth[last]
+        self._items.pop()
+        self._used.pop()
+        self._worth.pop()
+        self.version += 1
+
+    def _least(self, now_s: float) -> int | None:
+        """The row to give up: expired first, then least worth, then longest unused; None when all are pinned."""
+        candidates = [row for row, item in enumerate(self._items) if not item.pinned]
+        if not candidates:
+            return None
+        return min(candidates, key=lambda row: (self._items[row].fresh(now_s), self._worth[row], self._used[row]))
+
+    def _duplicate_of(self, item: Item) -> int | None:
+        if item.vector is None or not self._items:
+            return None
+        near = np.flatnonzero(self._matrix[: len(self._items)] @ item.vector >= DUPLICATE).tolist()
+        return next((row for row in near if _mergeable(self._items[row], item)), None)
+
+    def _same(self, row: int, other: int) -> bool:
+        a, b = self._items[row], self._items[other]
+        return _mergeable(a, b) and float(self._matrix[row] @ self._matrix[other]) >= DUPLICATE
+
+
+def _mergeable(a: Item, b: Item) -> bool:
+    """Whether one may stand for the other. Records never: two accounts read alike and differ in one digit."""
+    if a.dep != b.dep or a.kind != b.kind or a.facts != b.facts or (a.tenant, a.session) != (b.tenant, b.session):
+        return False
+    return not a.id.startswith(f"{a.dep}:") and not b.id.startswith(f"{b.dep}:")
