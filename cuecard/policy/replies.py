@@ -13,10 +13,15 @@ class FilledReply(NamedTuple):
     """Slots that were filled, in order of appearance."""
 
 
-def fill_reply(action: Action, values: Mapping[str, str], *, repeats: int = 0, pick: int = 0) -> FilledReply:
-    """The best approved reply that can be filled; `pick` varies the wording among those as rich as the best one."""
+def fill_reply(
+    action: Action, values: Mapping[str, str], *, repeats: int = 0, pick: int = 0, state: str = ""
+) -> FilledReply:
+    """The best approved reply that can be filled; `pick` varies the wording among those as rich as the best one.
+
+    Words kept for the caller's state come first, then those for a repeated step, then the ordinary ones.
+    """
     variants: Sequence[str] = action.again if repeats and action.again else action.replies
-    for candidates in (variants, action.replies):
+    for candidates in (() if repeats else action.when.get(state, ()), variants, action.replies):
         filled = [(text, slots(text)) for text in candidates if fill(text, values) is not None]
         if filled:
             best = [item for item in filled if set(item[1]) == set(filled[0][1])]
