@@ -8,7 +8,8 @@ import yaml
 from pydantic import ValidationError
 
 from sops import plain_yaml
-from sops.models import Procedure
+from sops.checks import check_text
+from sops.models import Procedure, RagFetch
 
 FOLDER = Path(__file__).parent
 
@@ -50,7 +51,18 @@ def load_procedure(name_or_path: str | Path) -> Procedure:
 @lru_cache(maxsize=64)
 def _load(path: Path, _mtime_ns: int) -> Procedure:
     """Cached by modification time, so that a changed file is read again and a turn never parses YAML."""
-    return parse(path.read_text(encoding="utf-8"), str(path))
+    return _with_corpora_beside(parse(path.read_text(encoding="utf-8"), str(path)), path.parent)
+
+
+def _with_corpora_beside(procedure: Procedure, folder: Path) -> Procedure:
+    """A corpus given as a path is seen from the procedure's file, wherever the process was started."""
+    dependencies = dict(procedure.dependencies)
+    for name, dependency in dependencies.items():
+        fetch = dependency.fetch
+        if isinstance(fetch, RagFetch) and not fetch.corpus.isidentifier():
+            beside = str((folder / fetch.corpus).resolve())
+            dependencies[name] = dependency.model_copy(update={"fetch": fetch.model_copy(update={"corpus": beside})})
+    return procedure.model_copy(update={"dependencies": dependencies})
 
 
 def parse(text: str, where: str) -> Procedure:
@@ -59,8 +71,7 @@ def parse(text: str, where: str) -> Procedure:
     try:
         return Procedure.model_validate(data)
     except ValidationError as error:
-        lines = [f"{where}: {'.'.join(str(part) for part in e['loc'])}: {e['msg']}" for e in error.errors()]
-        raise ProcedureInvalid("\n".join(lines)) from error
+        raise ProcedureInvalid("\n".join(str(finding) for finding in check_text(text, where))) from error
 
 
 def read_yaml(text: str, where: str) -> Any:
