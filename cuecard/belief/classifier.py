@@ -13,7 +13,7 @@ from cuecard.belief.types import Belief
 from cuecard.belief.words import clauses
 from sops.models import Procedure
 
-STATE_WEIGHTS = Weights(embedding=1.0, ngrams=0.6, dense=0.4, ridge=1.0)
+STATE_WEIGHTS = Weights(embedding=1.0, ngrams=0.8, dense=0.4, ridge=1.0)
 CALLER_WEIGHTS = Weights(embedding=1.0, ngrams=0.4, dense=0.4, ridge=3.0)
 DESCRIPTION_WEIGHT = 0.5
 STRANGER_TEMPERATURE = 1.15

@@ -16,7 +16,7 @@ from cuecard.belief.head import Rows, Weights, fit
 Embed = Callable[[Sequence[str]], Floats]
 
 ACTS_FILE = Path(__file__).with_name("speech_acts.txt")
-ACT_WEIGHTS = Weights(embedding=1.0, ngrams=0.8, dense=0.4, ridge=1.0)
+ACT_WEIGHTS = Weights(embedding=1.0, ngrams=1.0, dense=0.3, ridge=1.0)
 
 
 class Act(NamedTuple):
