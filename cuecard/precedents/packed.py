@@ -1,0 +1,83 @@
+"""The counts of one context as one short row of bytes, so that a prediction reads one row per context.
+
+An entry says how often one label was seen in one slot (a kind of event at an offset): the exact number `n` and the
+decayed `weight`, 16 bytes, in order of (slot, label). `n` decides when an entry goes: a weight that was added and taken
+away again may leave rounding dust, a count of zero does not.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from cuecard.predictors.counts import HORIZON
+
+Entries = npt.NDArray[np.void]
+Ids = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.float64]
+
+ENTRY = np.dtype([("code", "<u4"), ("n", "<i4"), ("weight", "<f8")])
+LABEL_BITS = 24
+KINDS = ("action", "source", "state", "topic")
+"""What is counted. The order is part of the stored format: add at the end only."""
+N_SLOTS = len(KINDS) * HORIZON
+
+
+def slot(kind: str, offset: int) -> int:
+    """Number of the slot for `kind` at +`offset`."""
+    return KINDS.index(kind) * HORIZON + offset - 1
+
+
+def code(kind: str, offset: int, label_id: int) -> int:
+    """Slot and label as one number that sorts by slot."""
+    return slot(kind, offset) << LABEL_BITS | label_id
+
+
+class Tally(NamedTuple):
+    """What some turns add to contexts (or, negated, take away): arrays sorted by (key, code), no pair twice."""
+
+    keys: Ids
+    codes: Ids
+    n: Ids
+    weights: Numbers
+
+    def negated(self) -> "Tally":
+        return self._replace(n=-self.n, weights=-self.weights)
+
+
+def tally(keys: Ids, codes: Ids, n: Ids, weights: Numbers) -> Tally:
+    """Sums what shares a key and a code."""
+    if not len(keys):
+        return Tally(keys, codes, n, weights)
+    order = np.lexsort((codes, keys))
+    keys, codes = keys[order], codes[order]
+    first = np.flatnonzero(np.r_[True, (keys[1:] != keys[:-1]) | (codes[1:] != codes[:-1])])
+    return Tally(keys[first], codes[first], np.add.reduceat(n[order], first), np.add.reduceat(weights[order], first))
+
+
+def rows(change: Tally) -> dict[int, Entries]:
+    """The entries of each context in `change`, by key."""
+    if not len(change.keys):
+        return {}
+    entries = np.empty(len(change.keys), ENTRY)
+    entries["code"], entries["n"], entries["weight"] = change.codes, change.n, change.weights
+    starts = np.flatnonzero(np.r_[True, change.keys[1:] != change.keys[:-1]])
+    parts = np.split(entries, starts[1:])
+    return dict(zip(change.keys[starts].tolist(), parts, strict=True))
+
+
+def merge(old: Entries, change: Entries) -> Entries:
+    """Both together; entries whose count falls to zero are gone."""
+    codes = np.concatenate((old["code"], change["code"]))
+    unique, where = np.unique(codes, return_inverse=True)
+    out = np.zeros(len(unique), ENTRY)
+    out["code"] = unique
+    np.add.at(out["n"], where, np.concatenate((old["n"], change["n"])))
+    np.add.at(out["weight"], where, np.concatenate((old["weight"], change["weight"])))
+    kept: Entries = out[out["n"] > 0]
+    return kept
+
+
+def unpack(packed: bytes) -> Entries:
+    entries: Entries = np.frombuffer(packed, ENTRY)
+    return entries

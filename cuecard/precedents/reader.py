@@ -1,0 +1,53 @@
+"""Blocking reads of words and topics; safe on any thread."""
+
+from collections.abc import Sequence
+from threading import Lock
+
+from sqlalchemy import Connection, Engine
+
+from cuecard.precedents.engine import reading
+from cuecard.precedents.questions import typical
+from cuecard.precedents.similar import Situation, similar
+from cuecard.precedents.tenants import Tenant, find_tenant
+from cuecard.precedents.topics import Topics
+from cuecard.precedents.types import Similar, Vector
+
+
+class Reader:
+    """Reads are bounded: a fixed number of candidate rows, whatever the history."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._topics: dict[str, tuple[Tenant, Topics]] = {}
+        self._lock = Lock()
+
+    def similar(self, name: str, where: Situation, vector: Vector, k: int) -> list[Similar]:
+        with reading(self.engine) as connection:
+            tenant = find_tenant(connection, name)
+            return [] if tenant is None else similar(connection, tenant, where, vector, k)
+
+    def nearest_topic(self, name: str, sop: str, vector: Vector) -> int:
+        with reading(self.engine) as connection, self._lock:
+            known = self._current(connection, name)
+            if known is None:
+                return 0
+            tenant, topics = known
+            return topics.nearest(tenant.labels.find(sop) or 0, vector)
+
+    def typical_questions(self, name: str, sop: str, topic_ids: Sequence[int]) -> dict[int, str]:
+        with reading(self.engine) as connection, self._lock:
+            known = self._current(connection, name)
+            return {} if known is None else typical(connection, *known, sop, topic_ids)
+
+    def _current(self, connection: Connection, name: str) -> tuple[Tenant, Topics] | None:
+        """The tenant and its topics as they are now; topics are read again only when they have changed."""
+        known = self._topics.get(name)
+        tenant = find_tenant(connection, name)
+        if tenant is None:
+            self._topics.pop(name, None)
+            return None
+        if known is None or known[0].id != tenant.id or known[0].topics_version != tenant.topics_version:
+            topics = Topics(tenant)
+            topics.refresh(connection)
+            known = self._topics[name] = (tenant, topics)
+        return known

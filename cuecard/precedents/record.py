@@ -1,0 +1,215 @@
+"""Writes finished turns: names become ids, questions find their topic, counts grow. One transaction a batch."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from sqlalchemy import Connection, RowMapping, bindparam, insert, select, update
+
+from cuecard.precedents import rows
+from cuecard.precedents.contexts import Step
+from cuecard.precedents.counting import REACH, seen_from_before
+from cuecard.precedents.names import known_as
+from cuecard.precedents.packed import Tally, tally
+from cuecard.precedents.schema import sessions, turns, words
+from cuecard.precedents.tenants import HEADROOM, Tenant
+from cuecard.precedents.topics import Topics
+from cuecard.precedents.types import Precedent
+from cuecard.precedents.vectors import squeeze, unsqueeze
+
+_SESSION = select(sessions.c.id, sessions.c.seq).where(
+    sessions.c.tenant_id == bindparam("tenant_id"), sessions.c.name.in_(bindparam("names", expanding=True))
+)
+_TURNS = (
+    select(turns)
+    .where(turns.c.session_id == bindparam("session_id"))
+    .order_by(turns.c.turn.desc())
+    .limit(bindparam("n"))
+)
+_MEND = (
+    update(words)
+    .where(words.c.session_id == bindparam("session"), words.c.turn == bindparam("number"))
+    .values(after_id=bindparam("after"))
+)
+ALL = 1_000_000
+
+
+class Written(NamedTuple):
+    """What a batch did."""
+
+    n_new: int
+    """Turns that were not there before."""
+    keys: list[int]
+    """Contexts whose counts moved."""
+
+
+def record(connection: Connection, tenant: Tenant, topics: Topics, batch: Sequence[Precedent]) -> Written:
+    """Store one tenant's turns and count them; those already stored are passed over. Needs the tenant's lock.
+
+    Bounded: a turn at the end of its session reads the five before it and changes a fixed number of contexts.
+    A turn that arrives late (before one already stored) has its whole session counted anew.
+    """
+    while tenant.n_sessions / tenant.half_life - tenant.shift > HEADROOM:
+        rows.rescale(connection, tenant.id, HEADROOM)
+        tenant.shift += HEADROOM
+    by_session: dict[str, dict[int, Precedent]] = {}
+    for precedent in batch:
+        by_session.setdefault(precedent.session, {}).setdefault(precedent.turn, precedent)
+    tallies: list[Tally] = []
+    new_turns: list[dict[str, object]] = []
+    new_words: list[dict[str, object]] = []
+    for name, fresh in by_session.items():
+        session = _session(connection, tenant, known_as(tenant.name, name), fresh)
+        before = [*connection.execute(_TURNS, {"session_id": session.id, "n": REACH}).mappings()] if session.old else []
+        late = bool(before) and min(fresh) <= before[0]["turn"]
+        if late:
+            before = [*connection.execute(_TURNS, {"session_id": session.id, "n": ALL}).mappings()]
+        stored = {row["turn"]: row for row in reversed(before)}
+        fresh = {turn: fresh[turn] for turn in sorted(fresh) if turn not in stored}
+        if not fresh:
+            continue
+        steps = {turn: step(row) for turn, row in stored.items()}
+        weight = tenant.weight(session.seq)
+        if late:
+            tallies.append(contribution([*steps.values()], 0, weight).negated())
+        for turn, precedent in fresh.items():
+            steps[turn], embedding = _step(connection, tenant, topics, precedent)
+            new_turns.append(_turn_row(session.id, precedent, steps[turn]))
+            if precedent.utterance or precedent.reply:
+                after = max((other for other in steps if other < turn), default=None)
+                after_id = steps[after].action if after is not None else 0
+                new_words.append(_words_row(session.id, tenant.id, precedent, steps[turn], after_id, embedding))
+        in_order = [steps[turn] for turn in sorted(steps)]
+        if late:
+            _mend_after(connection, session.id, steps)
+        tallies.append(contribution(in_order, 0 if late else len(stored), weight))
+    if not new_turns:
+        return Written(0, [])
+    connection.execute(insert(turns), new_turns)
+    if new_words:
+        connection.execute(insert(words), new_words)
+    moved = rows.apply(connection, tenant.id, total(tallies))
+    topics.save(connection)
+    tenant.save(connection)
+    return Written(len(new_turns), moved)
+
+
+def contribution(steps: Sequence[Step], first_new: int, weight: float) -> Tally:
+    """What steps[first_new:] add to the counts, each worth `weight`."""
+    keys, codes = seen_from_before(steps, first_new)
+    return tally(keys, codes, np.ones(len(keys), np.int64), np.full(len(keys), weight))
+
+
+def total(tallies: Sequence[Tally]) -> Tally:
+    """The sum of several."""
+    return tally(*(np.concatenate(parts) for parts in zip(*tallies, strict=True)))
+
+
+def step(row: RowMapping) -> Step:
+    """A stored turn as label ids."""
+    return Step(
+        row["sop_id"],
+        row["cohort_id"],
+        row["mood_id"],
+        row["state_id"],
+        row["action_id"],
+        row["source_id"],
+        row["topic_id"],
+    )
+
+
+class _Session(NamedTuple):
+    id: int
+    seq: int
+    old: bool
+
+
+def _session(connection: Connection, tenant: Tenant, names: list[str], fresh: dict[int, Precedent]) -> _Session:
+    """The session's row, made when missing; every new session moves the tenant's age on by one."""
+    found = connection.execute(_SESSION, {"tenant_id": tenant.id, "names": names}).first()
+    if found is not None:
+        return _Session(found.id, found.seq, old=True)
+    tenant.n_sessions += 1
+    first = fresh[min(fresh)]
+    made = connection.execute(
+        insert(sessions).values(
+            tenant_id=tenant.id,
+            name=names[0],
+            seq=tenant.n_sessions,
+            started_at=first.at,
+            outcome=next((precedent.outcome for precedent in fresh.values() if precedent.outcome), ""),
+        )
+    )
+    assert made.inserted_primary_key is not None
+    return _Session(made.inserted_primary_key[0], tenant.n_sessions, old=False)
+
+
+def _step(connection: Connection, tenant: Tenant, topics: Topics, precedent: Precedent) -> tuple[Step, bytes | None]:
+    labels = tenant.labels
+    sop_id = labels.ensure(connection, precedent.sop)
+
+    def label(name: str) -> int:
+        return labels.ensure(connection, name, sop_id)
+
+    embedding = None if precedent.embedding is None else squeeze(precedent.embedding)
+    topic_id = 0
+    if precedent.question and embedding is not None:
+        # The vector as it will be read back: forgetting it must take away exactly what was added.
+        topic_id = topics.add(sop_id, unsqueeze([embedding])[0])
+    found = Step(
+        sop_id,
+        label(precedent.cohort),
+        label(precedent.mood),
+        label(precedent.state),
+        label(precedent.action),
+        label(precedent.source),
+        topic_id,
+    )
+    return found, embedding
+
+
+def _mend_after(connection: Connection, session_id: int, steps: dict[int, Step]) -> None:
+    """A late turn is the new "turn before" of the one that follows it."""
+    in_order = sorted(steps)
+    values = [
+        {"session": session_id, "number": turn, "after": steps[before].action} for before, turn in pairwise(in_order)
+    ]
+    if values:
+        connection.execute(_MEND, values)
+
+
+def _turn_row(session_id: int, precedent: Precedent, ids: Step) -> dict[str, object]:
+    return {
+        "session_id": session_id,
+        "turn": precedent.turn,
+        "at": precedent.at,
+        "sop_id": ids.sop,
+        "sop_version": precedent.sop_version,
+        "cohort_id": ids.cohort,
+        "mood_id": ids.mood,
+        "state_id": ids.state,
+        "action_id": ids.action,
+        "source_id": ids.source,
+        "topic_id": ids.topic,
+    }
+
+
+def _words_row(
+    session_id: int, tenant_id: int, precedent: Precedent, ids: Step, after_id: int, embedding: bytes | None
+) -> dict[str, object]:
+    return {
+        "session_id": session_id,
+        "turn": precedent.turn,
+        "tenant_id": tenant_id,
+        "sop_id": ids.sop,
+        "state_id": ids.state,
+        "after_id": after_id,
+        "mood_id": ids.mood,
+        "cohort_id": ids.cohort,
+        "action_id": ids.action,
+        "topic_id": ids.topic,
+        "utterance": precedent.utterance,
+        "reply": precedent.reply,
+        "embedding": embedding,
+    }

@@ -1,0 +1,219 @@
+"""The precedents as the rest of Cuecard uses them: record and forget on one thread, read without waiting for it."""
+
+import asyncio
+import atexit
+import logging
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from cuecard.clock import Clock, LoopClock
+from cuecard.errors import StorageError
+from cuecard.models.embeddings import Embedder
+from cuecard.precedents.counts import StoredCounts
+from cuecard.precedents.engine import open_engine
+from cuecard.precedents.migrations import migrate
+from cuecard.precedents.reader import Reader
+from cuecard.precedents.redact import Redactor
+from cuecard.precedents.similar import Situation
+from cuecard.precedents.types import Precedent, Similar, Vector
+from cuecard.precedents.writer import Moved, Writer
+from cuecard.predictors.counts import HALF_LIFE_SESSIONS
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+
+LINGER_S = 0.25
+"""How long a finished turn may wait for company before it is written."""
+BATCH = 256
+"""Turns written in one transaction."""
+MAX_WAITING = 20_000
+"""Turns kept while the database cannot be reached; after that the oldest are let go, and the log says so."""
+
+
+class Precedents:
+    """Past turns of all tenants in one database. Make one with `open`, and `close` it: what waits is written then.
+
+    `record` returns at once; `flush` waits until it is on disk. Only the writer thread changes the database.
+    """
+
+    def __init__(self, writer: Writer, reader: Reader, clock: Clock, redactor: Redactor | None) -> None:
+        self._writer = writer
+        self._reader = reader
+        self._clock = clock
+        self._redactor = redactor
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="precedents")
+        self._waiting: deque[Precedent] = deque()
+        self._flushing: asyncio.Task[None] | None = None
+        self._sources: dict[str, StoredCounts] = {}
+        # Ctrl-C may end the loop before anybody closes us.
+        atexit.register(self._write_waiting)
+
+    @classmethod
+    async def open(
+        cls,
+        url_or_path: str | Path,
+        *,
+        clock: Clock | None = None,
+        half_life_sessions: float = HALF_LIFE_SESSIONS,
+        redactor: Redactor | None = None,
+        embedder: Embedder | None = None,
+    ) -> "Precedents":
+        """Open (and bring up to date) a SQLite file or `postgresql://...`; StorageError says what is wrong with it.
+
+        With a redactor, words are cleaned before anything is kept; with an embedder, cleaned words get a vector of
+        their own (without one, a turn whose words had to be changed cannot be found by them).
+        """
+
+        def prepare() -> tuple[Writer, Reader]:
+            engine = open_engine(url_or_path)
+            migrate(engine)
+            return Writer(engine, half_life_sessions, embedder), Reader(engine)
+
+        loop = asyncio.get_running_loop()
+        return cls(*await loop.run_in_executor(None, prepare), clock or LoopClock(), redactor)
+
+    async def record(self, turns: Sequence[Precedent]) -> None:
+        """Keep finished turns. Costs no disk access here; nothing raw is queued."""
+        self._waiting.extend(self._cleaned(turn) for turn in turns)
+        if len(self._waiting) > MAX_WAITING:
+            n_lost = len(self._waiting) - MAX_WAITING
+            for _ in range(n_lost):
+                self._waiting.popleft()
+            _log.error("The precedents cannot be written; %d turns were let go.", n_lost)
+        if self._flushing is None or self._flushing.done():
+            self._flushing = asyncio.get_running_loop().create_task(self._flush_soon())
+
+    async def flush(self) -> None:
+        """Wait until everything recorded so far is stored."""
+        while self._waiting:
+            await self._change(self._write_batch)
+
+    def counts(self, tenant: str) -> StoredCounts:
+        """The tenant's decayed counts, for the empirical predictor."""
+        if tenant not in self._sources:
+            self._sources[tenant] = StoredCounts(self._reader.engine, tenant, self._clock.now)
+        return self._sources[tenant]
+
+    async def similar(
+        self,
+        tenant: str,
+        *,
+        sop: str,
+        vector: Vector,
+        state: str = "",
+        after: str = "",
+        mood: str = "",
+        cohort: str = "",
+        k: int = 8,
+    ) -> list[Similar]:
+        """At most k past turns like this one, best first.
+
+        `after` is the agent's last action, `vector` the embedding of what the caller now says.
+        """
+        where = Situation(sop, state, after, mood, cohort)
+        return await self._read(self._reader.similar, tenant, where, vector, k)
+
+    async def nearest_topic(self, tenant: str, sop: str, vector: Vector) -> int:
+        """The topic of a question, 0 when nobody asked the like before."""
+        return await self._read(self._reader.nearest_topic, tenant, sop, vector)
+
+    async def typical_questions(self, tenant: str, sop: str, topics: Sequence[int]) -> dict[int, str]:
+        """For each topic, the sentence that speaks for it."""
+        return await self._read(self._reader.typical_questions, tenant, sop, topics)
+
+    async def set_outcome(self, tenant: str, session: str, outcome: str) -> None:
+        """Say how a call ended; all its turns show it from now on. Nothing happens for an unknown call."""
+        await self.flush()
+        await self._on_thread(self._writer.set_outcome, tenant, session, outcome)
+
+    async def forget_session(self, tenant: str, session: str) -> int:
+        """Remove a call and what it taught. Returns how many turns it had."""
+        await self.flush()
+        return await self._change(self._writer.forget_session, tenant, session)
+
+    async def forget_tenant(self, tenant: str) -> int:
+        """Remove all that is stored of a tenant. Returns how many turns that was."""
+        self._waiting = deque(turn for turn in self._waiting if turn.tenant != tenant)
+        n_turns = await self._on_thread(self._writer.forget_tenant, tenant)
+        self.counts(tenant).reset()
+        return n_turns
+
+    async def purge(self, started_before: float) -> int:
+        """Remove the words, vectors and names of calls that began before (Unix seconds). Returns how many calls."""
+        return await self._on_thread(self._writer.purge, started_before)
+
+    async def rename(self, tenant: str, sop: str, aliases: Mapping[str, str]) -> None:
+        """Let a procedure's old names of actions and states (keys) count as the new ones. Slow the first time only."""
+        await self.flush()
+        if await self._on_thread(self._writer.rename, tenant, sop, aliases):
+            self.counts(tenant).reset()
+
+    async def recount(self, tenant: str, half_life_sessions: float | None = None) -> None:
+        """Count a tenant's turns anew, with another half-life if given."""
+        await self.flush()
+        await self._on_thread(self._writer.recount, tenant, half_life_sessions)
+        self.counts(tenant).reset()
+
+    async def close(self) -> None:
+        """Write what waits and let go of the database."""
+        if self._flushing is not None and not self._flushing.done():
+            self._flushing.cancel()
+            await asyncio.wait([self._flushing])
+        try:
+            await self.flush()
+        finally:
+            atexit.unregister(self._write_waiting)
+            self._thread.shutdown()
+            self._reader.engine.dispose()
+
+    def _cleaned(self, turn: Precedent) -> Precedent:
+        # PostgreSQL cannot store NUL, and half a surrogate pair is no text.
+        utterance, reply = _plain(turn.utterance), _plain(turn.reply)
+        if self._redactor is not None:
+            utterance = self._redactor.redact(utterance, turn.facts)
+            reply = self._redactor.redact(reply, turn.facts)
+        embedding = turn.embedding if utterance == turn.utterance else None
+        return replace(turn, utterance=utterance, reply=reply, embedding=embedding, facts={})
+
+    async def _flush_soon(self) -> None:
+        await asyncio.sleep(LINGER_S)
+        try:
+            await self.flush()
+        except StorageError as error:
+            # They stay queued; the next turn tries again.
+            _log.warning("%s %d turns wait.", error, len(self._waiting))
+
+    def _write_batch(self) -> tuple[None, Moved]:
+        batch = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
+        try:
+            return None, self._writer.record(batch)
+        except StorageError:
+            self._waiting.extendleft(reversed(batch))
+            raise
+
+    def _write_waiting(self) -> None:
+        while self._waiting:
+            self._write_batch()
+
+    async def _change(self, change: Callable[..., tuple[T, Moved]], *args: object) -> T:
+        """Run a change on the writer's thread, then drop what this process remembers of the counts that moved."""
+        result, moved = await self._on_thread(change, *args)
+        for tenant, keys in moved.items():
+            if tenant in self._sources:
+                self._sources[tenant].changed(keys)
+        return result
+
+    async def _on_thread(self, function: Callable[..., T], *args: object) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, function, *args)
+
+    async def _read(self, function: Callable[..., T], *args: object) -> T:
+        return await asyncio.get_running_loop().run_in_executor(None, function, *args)
+
+
+def _plain(text: str) -> str:
+    return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")

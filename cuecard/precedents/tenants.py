@@ -1,0 +1,91 @@
+"""One tenant's place in the database: its id, its names, and how its counts age."""
+
+import math
+
+from sqlalchemy import Connection, Engine, insert, select, update
+
+from cuecard.precedents.engine import writing
+from cuecard.precedents.labels import Labels
+from cuecard.precedents.migrations import MIGRATION_LOCK
+from cuecard.precedents.schema import tenants
+
+HEADROOM = 512
+"""Powers of two that weights may grow before they are scaled back; a float64 overflows at 1024."""
+
+
+class Tenant:
+    """What a process remembers of a tenant. `refresh` inside a transaction that holds `lock` makes it exact."""
+
+    def __init__(self, tenant_id: int, name: str) -> None:
+        self.id = tenant_id
+        self.name = name
+        self.labels = Labels(tenant_id)
+        self.half_life = 0.0
+        self.shift = 0
+        self.n_sessions = 0
+        self.n_topics = 0
+        self.topics_version = 0
+
+    @property
+    def lock(self) -> int:
+        """Number of the advisory lock that serialises this tenant's writers."""
+        return MIGRATION_LOCK + self.id
+
+    def weight(self, seq: int) -> float:
+        """What one turn of session number `seq` weighs in the stored counts (forward decay: later weighs more)."""
+        return math.exp2(seq / self.half_life - self.shift)
+
+    def scale(self) -> float:
+        """Factor that makes stored weights say "worth this many turns of the newest session"."""
+        return math.exp2(self.shift - self.n_sessions / self.half_life)
+
+    def refresh(self, connection: Connection) -> bool:
+        """Read the row again; False when the tenant was forgotten meanwhile."""
+        row = connection.execute(select(tenants).where(tenants.c.id == self.id)).mappings().first()
+        if row is None:
+            return False
+        self.half_life, self.shift = row["half_life"], row["shift"]
+        self.n_sessions, self.n_topics, self.topics_version = row["n_sessions"], row["n_topics"], row["topics_version"]
+        return True
+
+    def save(self, connection: Connection) -> None:
+        connection.execute(
+            update(tenants)
+            .where(tenants.c.id == self.id)
+            .values(
+                half_life=self.half_life,
+                shift=self.shift,
+                n_sessions=self.n_sessions,
+                n_topics=self.n_topics,
+                topics_version=self.topics_version,
+            )
+        )
+
+
+def find_tenant(connection: Connection, name: str) -> Tenant | None:
+    """The tenant with its names loaded, or None when nothing of it is stored."""
+    tenant_id = connection.execute(select(tenants.c.id).where(tenants.c.name == name)).scalar()
+    if tenant_id is None:
+        return None
+    tenant = Tenant(tenant_id, name)
+    tenant.refresh(connection)
+    tenant.labels.load(connection)
+    return tenant
+
+
+def ensure_tenant(engine: Engine, name: str, half_life: float) -> Tenant:
+    """The tenant, made when missing."""
+    with writing(engine, MIGRATION_LOCK) as connection:
+        if (tenant := find_tenant(connection, name)) is None:
+            row = {
+                "name": name,
+                "half_life": half_life,
+                "shift": 0,
+                "n_sessions": 0,
+                "n_topics": 0,
+                "topics_version": 0,
+            }
+            connection.execute(insert(tenants).values(row))
+            tenant = find_tenant(connection, name)
+    assert tenant is not None
+    return tenant
