@@ -27,8 +27,8 @@ class Desk:
     ended: bool = False
     writes: dict[str, str] = field(default_factory=dict)
     """Idempotency key to what the write returned."""
-    asked: str = ""
-    """The last question a caller asked; an answer action without a new one is about this."""
+    refused: dict[str, str] = field(default_factory=dict)
+    """Verifying facts, as given, that the record on file did not bear out: not looked up again unchanged."""
     fact_epochs: dict[str, int] = field(default_factory=dict)
     """How often each fact was corrected: a corrected fact invalidates what was fetched with the old one."""
 

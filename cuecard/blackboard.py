@@ -1,0 +1,179 @@
+"""What both graphs share about one session, in memory, and the only place that knows where it lies in the store.
+
+The process that owns a session reads its board from memory. Any other does one read and gets the last published slice.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from langgraph.store.base import BaseStore
+
+from cuecard.belief.types import Belief
+from cuecard.context import Context
+from cuecard.events import EventLog
+from cuecard.kit import Kit
+from cuecard.policy import Desk, step_done
+from cuecard.pool import Pick, Pool
+from cuecard.predictors.types import Forecast, SessionView, TurnView, Vector
+from cuecard.prefetch.jobs import Known
+from cuecard.prefetch.partials import PartialListener
+from cuecard.prefetch.types import FetchJob
+
+MAX_TURNS = 40
+"""Turns a predictor may look back on."""
+_SLICE = "slice"
+
+
+@dataclass(slots=True)
+class Live:
+    """The turn being answered: what its nodes hand each other and nobody keeps."""
+
+    turn: int = 0
+    utterance: str = ""
+    vector: Vector | None = None
+    picks: list[Pick] = field(default_factory=list)
+    belief: Belief = field(default_factory=Belief)
+    stall_s: float = 0.0
+    model_s: float = 0.0
+    held: bool = False
+    """A holding phrase was said; one a turn is enough."""
+    answer: Any = None
+    """The model's answer under way, when one call both decides and speaks."""
+    write: Callable[[Any], None] = lambda _: None
+    """Puts a piece of speech on the run's stream."""
+
+
+@dataclass(slots=True)
+class Board:
+    """One session's blackboard. Only the process's event loop touches it."""
+
+    tenant: str
+    session_id: str
+    kit: Kit
+    context: Context
+    log: EventLog
+    pool: Pool
+    planner: Any = None
+    """Overrides who decides what to fetch early; None: the scheduler. Comparisons put their rules here."""
+    desk: Desk = field(default_factory=Desk)
+    belief: Belief = field(default_factory=Belief)
+    forecast: Forecast = field(default_factory=Forecast)
+    turns: list[TurnView] = field(default_factory=list)
+    turn: int = 0
+    published_turn: int = 0
+    live: Live = field(default_factory=Live)
+    listener: PartialListener | None = None
+    """Hears unfinished words; set by whoever owns the session's ears."""
+    previous_vector: Vector | None = None
+
+    @property
+    def now_s(self) -> float:
+        return self.log.clock()
+
+    planned: dict[str, FetchJob] = field(default_factory=dict)
+    """Jobs the last plan laid out, by name, for the prefetch branches to take."""
+    pondered: dict[str, str] = field(default_factory=dict)
+    """Caller state to the step the background search would take."""
+
+    def say(self, text: str) -> None:
+        """Speak: the piece goes out on the turn's stream at once."""
+        self.live.write({"say": text})
+
+    def hold(self, phrase: str) -> None:
+        """Ask for patience before a wait; only the first time in a turn."""
+        if phrase and not self.live.held:
+            self.live.held = True
+            self.live.write({"hold": phrase})
+
+    def known(self, partial: dict[str, str] | None = None) -> Known:
+        """What a fetch may use now; `partial` adds facts from words that are not final yet."""
+        belief = self.belief
+        words = {"cohort": belief.likely_cohort, "mood": belief.likely_mood, "state": belief.likely_state}
+        return Known(
+            tenant=self.tenant,
+            session=self.session_id,
+            facts=self.desk.facts | (partial or {}),
+            epochs=self.desk.fact_epochs,
+            verified=self.desk.verified,
+            turn=self.turn,
+            words={**words, "action": self.desk.last_action},
+        )
+
+    def view(self) -> SessionView:
+        """What a predictor may see."""
+        return SessionView(
+            sop=self.kit.procedure.name,
+            turns=tuple(self.turns),
+            belief=self.belief,
+            facts=frozenset(self.desk.facts),
+            verified=self.desk.verified,
+            done=frozenset(name for name in self.kit.procedure.path if step_done(self.kit.procedure, name, self.desk)),
+            tenant=self.tenant,
+        )
+
+    def remember(self, view: TurnView) -> None:
+        self.turns.append(view)
+        del self.turns[:-MAX_TURNS]
+
+
+def namespace(tenant: str, session_id: str) -> tuple[str, ...]:
+    """Where a session lies in the store. Labels may not hold dots, and no tenant can spell another's path."""
+    return ("cuecard", _label(tenant), _label(session_id))
+
+
+def _label(name: str) -> str:
+    return name.replace("%", "%25").replace(".", "%2E")
+
+
+async def publish(board: Board, store: BaseStore, turn: int) -> bool:
+    """Write the slice of `turn` unless a newer pass already did; one write. False: this pass is stale."""
+    if turn < board.published_turn:
+        return False
+    board.published_turn = turn
+    value = {
+        "turn": turn,
+        "wall_at": time.time(),
+        "pool": board.pool.to_json(board.now_s),
+        "belief": board.belief.to_json(),
+        "forecast": forecast_to_json(board.forecast),
+        "turns": [[view.utterance, view.state, view.action, view.reply, view.source] for view in board.turns],
+    }
+    await store.aput(namespace(board.tenant, board.session_id), _SLICE, value, index=False)
+    return True
+
+
+async def restore(board: Board, store: BaseStore) -> bool:
+    """Fill an empty board from the last published slice: the pool (older by the time away), belief and forecast."""
+    found = await store.aget(namespace(board.tenant, board.session_id), _SLICE)
+    if found is None:
+        return False
+    value = found.value
+    away_s = max(0.0, time.time() - value["wall_at"])
+    board.pool = Pool.from_json(value["pool"], board.now_s, away_s)
+    board.belief = Belief.from_json(value["belief"])
+    board.forecast = forecast_from_json(value["forecast"])
+    board.turns = [TurnView(*row) for row in value["turns"]]
+    board.published_turn = value["turn"]
+    return True
+
+
+def forecast_to_json(forecast: Forecast) -> dict[str, Any]:
+    return {
+        "actions": list(forecast.actions),
+        "states": list(forecast.states),
+        "sources": list(forecast.sources),
+        "p_change": forecast.p_change,
+        "by": forecast.by,
+    }
+
+
+def forecast_from_json(row: dict[str, Any]) -> Forecast:
+    return Forecast(
+        actions=tuple(row["actions"]),
+        states=tuple(row["states"]),
+        sources=tuple(row["sources"]),
+        p_change=row["p_change"],
+        by=row["by"],
+    )

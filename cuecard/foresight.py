@@ -1,0 +1,63 @@
+"""What a supervisor pass does with its belief: forecast, plan, and order the pool."""
+
+from typing import TYPE_CHECKING
+
+from cuecard.belief.types import Belief
+from cuecard.blackboard import Board
+from cuecard.predictors.types import Forecast
+from cuecard.prefetch.events import FetchPlanned
+from cuecard.prefetch.flight import SessionId
+
+if TYPE_CHECKING:
+    from cuecard.services import Services
+
+
+async def judge(board: Board, services: "Services", utterance: str) -> Belief:
+    """The belief after this turn: as the responder judged it, or as the slow model does where one is configured."""
+    if board.live.turn == board.turn and board.live.utterance == utterance and utterance:
+        return board.live.belief
+    if not utterance:
+        return board.belief
+    return board.kit.classifier.judge_text(utterance, board.desk.last_action or None, board.belief)
+
+
+async def forecast(board: Board, services: "Services") -> Forecast:
+    """Distributions over the next turns, and the sentences a caller may say."""
+    return await services.predictor(board).predict(board.view(), 3)
+
+
+def plan(board: Board, services: "Services") -> list[str]:
+    """Decide on fetches; lay the jobs out on the board and return their names, most valuable first."""
+    who = SessionId(board.tenant, board.session_id)
+    board.planned.clear()
+    for decision in services.planner_of(board).plan(board):
+        board.log.emit(
+            FetchPlanned(
+                dep=decision.key.dep,
+                key=decision.key.args,
+                what=decision.what,
+                reason=decision.reason,
+                p_use=decision.job.p if decision.job is not None else 0.0,
+                value_s=decision.value_s,
+                for_action=decision.job.for_action if decision.job is not None else "",
+                for_offset=decision.job.for_offset if decision.job is not None else 0,
+            )
+        )
+        if decision.what == "drop":
+            board.kit.broker.withdraw(decision.key, who)
+        elif decision.job is not None:
+            board.planned[f"{decision.key.dep}:{decision.key.args}"] = decision.job
+    return list(board.planned)
+
+
+def rank(board: Board) -> None:
+    """Expire what is stale; give the items of forecast actions their bonus and their worth."""
+    board.pool.expire(board.now_s)
+    actions = board.kit.procedure.actions
+    p_dep: dict[str, float] = {}
+    for name, action in actions.items():
+        p = board.forecast.p_action_within(name)
+        for dep in action.needs:
+            p_dep[dep] = max(p_dep.get(dep, 0.0), p)
+    board.pool.asked_for({item.id: p_dep.get(item.dep, 0.0) for item in board.pool.items})
+    board.pool.value({item.id: p_dep.get(item.dep, 0.0) * item.latency_s for item in board.pool.items})

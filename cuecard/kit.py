@@ -1,0 +1,74 @@
+"""A procedure made ready to run: everything that is built once, at start-up, and only read on a turn."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import corpus
+from cuecard.belief.classifier import EmbeddedClassifier
+from cuecard.belief.facts import FactExtractor
+from cuecard.clock import Clock
+from cuecard.models.embeddings import Embedder
+from cuecard.predictors.procedure_prior import ProcedurePrior
+from cuecard.prefetch.broker import FetchBroker
+from cuecard.prefetch.fetchers import default_fetchers
+from cuecard.prefetch.limits import Limits
+from cuecard.prefetch.writes import WriteLedger
+from cuecard.settings import Settings
+from sops.loader import find
+from sops.models import Procedure, RagFetch
+from sops.tables import load_tables
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """Shared by all sessions of one procedure version in this process."""
+
+    procedure: Procedure
+    path: Path
+    classifier: EmbeddedClassifier
+    extractor: FactExtractor
+    broker: FetchBroker
+    prior: ProcedurePrior
+    indexes: Mapping[str, corpus.Index]
+    rag_deps: frozenset[str]
+
+
+def build_kit(
+    procedure: Procedure,
+    name_or_path: str,
+    *,
+    settings: Settings,
+    embedder: Embedder,
+    clock: Clock,
+    ledger: WriteLedger,
+    index_folder: Path | None,
+    seed: int = 0,
+) -> Kit:
+    """Blocks for a second or two (examples and documents are embedded): call it in a thread, before the first turn."""
+    path = find(name_or_path)
+    sources = {name: dep.fetch for name, dep in procedure.dependencies.items() if isinstance(dep.fetch, RagFetch)}
+    indexes = {
+        fetch.corpus: corpus.open_index(corpus_of(path, fetch.corpus), embedder.embed, index_folder)
+        for fetch in sources.values()
+    }
+    fetchers = default_fetchers(load_tables(path), indexes.__getitem__, clock, random.Random(seed))
+    limits = Limits(pipes_per_backend=settings.fetch_concurrency, session_budget=settings.fetch_budget)
+    broker = FetchBroker(fetchers, clock, random.Random(seed), limits=limits, ledger=ledger, embed=embedder.embed)
+    return Kit(
+        procedure=procedure,
+        path=path,
+        classifier=EmbeddedClassifier(procedure, embedder.embed),
+        extractor=FactExtractor(procedure),
+        broker=broker,
+        prior=ProcedurePrior(procedure),
+        indexes=indexes,
+        rag_deps=frozenset(sources),
+    )
+
+
+def corpus_of(procedure_path: Path, name: str) -> str | Path:
+    """A shipped corpus by name, or the folder beside the procedure file that it names."""
+    folder = procedure_path.parent / name
+    return folder if folder.is_dir() else name

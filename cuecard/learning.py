@@ -1,0 +1,44 @@
+"""Keeps every real turn as a precedent, off the turn's path and without a call to anything."""
+
+import time
+from typing import TYPE_CHECKING
+
+from cuecard.blackboard import Board
+from cuecard.precedents import Precedent
+
+if TYPE_CHECKING:
+    from cuecard.services import Services
+
+
+async def record_turn(board: Board, services: "Services") -> None:
+    """Queue the turn just finished; it is written with others, and counted for the predictor."""
+    if services.precedents is None or not board.turns:
+        return
+    turn, belief, procedure = board.turns[-1], board.belief, board.kit.procedure
+    personal = {name: value for name, value in board.desk.facts.items() if procedure.facts[name].personal}
+    state = procedure.states.get(turn.state)
+    await services.precedents.record(
+        [
+            Precedent(
+                tenant=board.tenant,
+                session=board.session_id,
+                turn=board.turn,
+                sop=procedure.name,
+                sop_version=procedure.version,
+                action=turn.action,
+                at=time.time(),
+                cohort=belief.likely_cohort,
+                mood=belief.likely_mood,
+                state=turn.state,
+                source=turn.source,
+                utterance=turn.utterance,
+                reply=turn.reply,
+                question=state is not None and state.asks,
+                embedding=turn.embedding,
+                facts=personal,
+                outcome=board.desk.outcome if board.desk.ended else "",
+            )
+        ]
+    )
+    if board.desk.ended:
+        await services.precedents.set_outcome(board.tenant, board.session_id, board.desk.outcome or "ended")

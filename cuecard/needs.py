@@ -1,0 +1,130 @@
+"""What an action needs and how a turn gets it: from the pool, a fetch under way, or live while the caller waits."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from cuecard.blackboard import Board
+from cuecard.errors import FetchError
+from cuecard.events import Degraded, NeedResolved
+from cuecard.predictors.types import Vector
+from cuecard.prefetch.jobs import Wish, job_for
+from cuecard.prefetch.safety import missing_facts
+from cuecard.prefetch.types import Fetched, FetchJob, Item, Missing, canonical, owner_of
+
+FIT_COSINE = 0.45
+"""From here on a passage answers the live words well enough to be spoken as an offer (docs/decisions/0006)."""
+
+NO_RECORD = "there is no such record"
+
+
+class Met(NamedTuple):
+    """How a need was met: `item` is None when it could not be."""
+
+    item: Item | None
+    how: str
+    stall_s: float
+    reason: str
+
+
+def wanted_job(board: Board, dep: str, wish: Wish, words: str, vector: Vector | None) -> FetchJob | None:
+    """The fetch of `dep` for this session as things stand; None while something it cannot do without is missing."""
+    return job_for(board.kit.procedure, dep, board.known(), wish, user_text=words, vector=vector)
+
+
+def ready_item(board: Board, job: FetchJob) -> tuple[Item, str] | None:
+    """The pool's item for this job and why it counts; None when the pool has none that may be used."""
+    now_s = board.now_s
+    exact = board.pool.get(job.key.dep, job.key.args, now_s)
+    if exact is not None:
+        return exact, f"fetched {board.turn - exact.asked_turn} turns ago for {exact.for_action or exact.origin}"
+    if job.key.dep not in board.kit.rag_deps:
+        return None
+    for pick in board.live.picks:
+        if pick.item.dep == job.key.dep and pick.item.fresh(now_s) and pick.cosine >= FIT_COSINE:
+            return pick.item, f"another question's passage fits these words (cosine {pick.cosine:.2f})"
+    return None
+
+
+async def meet(
+    board: Board, dep: str, *, action: str, words: str, vector: Vector | None, hold: Callable[[str], None]
+) -> Met:
+    """Get what the action needs. `hold` is called with the holding phrase only if the caller has to wait.
+
+    Emits `NeedResolved` either way. Never raises for a failing source: the reply does without.
+    """
+    spec = board.kit.procedure.dependencies[dep]
+    job = wanted_job(board, dep, Wish("live", action), words, vector)
+    if job is None:
+        lacking = ", ".join(missing_facts(spec, board.desk.facts))
+        return _book(board, dep, "", Met(None, "missing", 0.0, f"{lacking} is not known"), None)
+    ready = ready_item(board, job)
+    if ready is not None:
+        item, why = ready
+        board.pool.touch(item.id)
+        return _book(board, dep, job.key.args, Met(item, "ready", 0.0, why), item)
+    began_s = board.now_s
+    flight = board.kit.broker.live(job)
+    how = "joined" if flight.joined else "live"
+    if flight.outcome is None:
+        hold(spec.holding)
+    outcome = await flight.wait()
+    stall_s = board.now_s - began_s
+    board.live.stall_s += stall_s
+    if isinstance(outcome, Missing):
+        board.log.emit(Degraded(part=dep, reason=f"{outcome.reason}: {outcome.detail}"))
+        return _book(board, dep, job.key.args, Met(None, "missing", stall_s, outcome.reason), None)
+    if not outcome.items:
+        return _book(board, dep, job.key.args, Met(None, "missing", stall_s, NO_RECORD), None)
+    why = "a fetch for it was under way" if flight.joined else _why_not_early(board, dep)
+    item = outcome.items[0]
+    board.pool.touch(item.id)
+    return _book(board, dep, job.key.args, Met(item, how, stall_s, why), item)
+
+
+async def write_once(board: Board, dep: str, *, hold: Callable[[str], None]) -> Met:
+    """Execute a confirmed write under the session's idempotency key; a repeat returns the first result."""
+    spec = board.kit.procedure.dependencies[dep]
+    args = {fact: board.desk.facts[fact] for fact in spec.requires if fact in board.desk.facts}
+    key = f"{owner_of('session', board.tenant, board.session_id)}:{dep}:{canonical(args)}"
+    hold(spec.holding)
+    began_s = board.now_s
+    outcome = await board.kit.broker.execute_write(dep, spec, args, idempotency_key=key, verified=board.desk.verified)
+    stall_s = board.now_s - began_s
+    board.live.stall_s += stall_s
+    if isinstance(outcome, Fetched) and outcome.items:
+        item = outcome.items[0]
+        board.desk.writes[key] = item.text
+        return _book(board, dep, key, Met(item, "write", stall_s, "the caller confirmed"), item)
+    if isinstance(outcome, Fetched):
+        raise FetchError(dep, f"{dep} returned nothing, so nobody can say that it happened")
+    raise FetchError(dep, f"{outcome.reason}: {outcome.detail}")
+
+
+def _why_not_early(board: Board, dep: str) -> str:
+    forecast = board.forecast
+    if board.context.prefetch == "none":
+        return "nothing is fetched early"
+    if not forecast.actions:
+        return "no forecast had been made"
+    wanting = [name for name, action in board.kit.procedure.actions.items() if dep in action.needs]
+    p = max((forecast.p_action_within(name) for name in wanting), default=0.0)
+    return f"not fetched early: the last forecast gave it {p:.2f}"
+
+
+def _book(board: Board, dep: str, key: str, met: Met, item: Item | None) -> Met:
+    spec = board.kit.procedure.dependencies[dep]
+    board.log.emit(
+        NeedResolved(
+            dep=dep,
+            key=key,
+            how=met.how,
+            stall_s=met.stall_s,
+            reason=met.reason,
+            lead_turns=max(0, board.turn - item.asked_turn) if item is not None and met.how == "ready" else 0,
+            latency_s=item.latency_s if item is not None and item.latency_s else spec.latency_s,
+            item_id=item.id if item is not None else "",
+            fetched_as=item.args if item is not None else "",
+            asked_by=item.origin if item is not None else "",
+        )
+    )
+    return met

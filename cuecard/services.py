@@ -1,0 +1,228 @@
+"""Everything the nodes use, built once per process and started before the first turn."""
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from functools import lru_cache
+from pathlib import Path
+from urllib.parse import quote
+
+from langgraph.store.base import BaseStore
+
+from cuecard.blackboard import Board, publish, restore
+from cuecard.clock import Clock, LoopClock, VirtualLoop
+from cuecard.context import Context
+from cuecard.events import EventLog, SessionStarted
+from cuecard.kit import Kit, build_kit
+from cuecard.models.chat import Chat, build_chat
+from cuecard.models.embeddings import Embedder, load_embedder
+from cuecard.models.tokens import Count, counter, estimate
+from cuecard.planning import ByValue, Nothing, Planner
+from cuecard.pool import Pool
+from cuecard.precedents import Precedents, Redactor
+from cuecard.predictors.counts import CountSource, MemoryCounts
+from cuecard.predictors.empirical import EmpiricalPredictor
+from cuecard.predictors.types import Predictor
+from cuecard.prefetch.broker import Sink
+from cuecard.prefetch.flight import SessionId
+from cuecard.prefetch.types import Item
+from cuecard.prefetch.writes import MemoryWriteLedger, SqliteWriteLedger, WriteLedger
+from cuecard.settings import Settings, get_settings
+from sops import load_procedure
+
+
+class Services:
+    """Cheap to make, and ready after `start`: models, kits, boards and precedents of this process and event loop."""
+
+    def __init__(
+        self, settings: Settings | None = None, *, persist: bool = True, clock: Clock | None = None, seed: int = 0
+    ) -> None:
+        self._settings = settings
+        self.persist = persist
+        self.clock: Clock = clock or LoopClock()
+        self.seed = seed
+        self.embedder: Embedder
+        self.chat: Chat | None = None
+        self.slow_chat: Chat | None = None
+        self.count_tokens: Count = estimate
+        self.precedents: Precedents | None = None
+        self.trigger: object | None = None
+        """How passes are started as a library; None: through the graph server."""
+        self._planners: dict[str, Planner] = {}
+        self._predictors: dict[tuple[str, str], Predictor] = {}
+        self._kits: dict[str, Kit] = {}
+        self._boards: dict[SessionId, Board] = {}
+        self._starting: asyncio.Lock | None = None
+        self._ready = False
+        self._background: set[asyncio.Task[None]] = set()
+
+    @property
+    def settings(self) -> Settings:
+        if self._settings is None:
+            self._settings = get_settings()
+        return self._settings
+
+    @property
+    def real_time(self) -> bool:
+        """Whether waiting takes real time here; False on a virtual loop."""
+        return not isinstance(asyncio.get_running_loop(), VirtualLoop)
+
+    # --- life -----------------------------------------------------------------------------------------------------
+
+    async def start(self, *procedures: str) -> "Services":
+        """Load weights, clients and the named procedures; further calls only add procedures."""
+        if not self._ready:
+            self._starting = self._starting or asyncio.Lock()
+            async with self._starting:
+                if not self._ready:
+                    await self._load()
+                    self._ready = True
+        for name in procedures:
+            await self.kit(name)
+        return self
+
+    async def _load(self) -> None:
+        settings = self.settings
+        self.embedder = await asyncio.to_thread(load_embedder, settings.embedding_model)
+        self.count_tokens = await asyncio.to_thread(counter)
+        self.chat = await asyncio.to_thread(build_chat, settings, self.count_tokens)
+        if settings.supervisor_model is None:
+            self.slow_chat = self.chat
+        else:
+            self.slow_chat = await asyncio.to_thread(build_chat, settings, self.count_tokens, settings.supervisor_model)
+        if self.persist:
+            where = settings.database_url or settings.data_dir / "precedents.sqlite"
+            self.precedents = await Precedents.open(
+                where, clock=self.clock, redactor=Redactor() if settings.redact else None, embedder=self.embedder
+            )
+
+    async def aclose(self) -> None:
+        """Finish what was begun: fetches withdrawn, writes completed, logs and precedents on disk."""
+        for board in list(self._boards.values()):
+            board.log.flush()
+        for kit in self._kits.values():
+            await kit.broker.aclose()
+        if self._background:
+            await asyncio.gather(*self._background, return_exceptions=True)
+        if self.precedents is not None:
+            await self.precedents.close()
+        self._boards.clear()
+        self._kits.clear()
+        self._ready = False
+
+    # --- procedures -----------------------------------------------------------------------------------------------
+
+    async def kit(self, name: str) -> Kit:
+        """The procedure made ready; built the first time, which takes a second or two."""
+        found = self._kits.get(name)
+        if found is not None:
+            return found
+        self._starting = self._starting or asyncio.Lock()
+        async with self._starting:
+            if name not in self._kits:
+                self._kits[name] = await asyncio.to_thread(self._build, name)
+        return self._kits[name]
+
+    def _build(self, name: str) -> Kit:
+        return build_kit(
+            load_procedure(name),
+            name,
+            settings=self.settings,
+            embedder=self.embedder,
+            clock=self.clock,
+            ledger=self._ledger(),
+            index_folder=self.settings.data_dir / "indexes" if self.persist else None,
+            seed=self.seed,
+        )
+
+    def _ledger(self) -> WriteLedger:
+        return SqliteWriteLedger(self.settings.data_dir / "writes.sqlite") if self.persist else MemoryWriteLedger()
+
+    # --- boards ---------------------------------------------------------------------------------------------------
+
+    def known_board(self, tenant: str, session_id: str) -> Board | None:
+        return self._boards.get(SessionId(tenant, session_id))
+
+    async def board(
+        self, session_id: str, context: Context, store: BaseStore | None, *, planner: Planner | None = None
+    ) -> Board:
+        """This session's board: from memory, or taken over from the store."""
+        who = SessionId(context.tenant, session_id)
+        board = self._boards.get(who)
+        if board is not None:
+            return board
+        kit = await self.kit(context.procedure)
+        log = EventLog(clock=self.clock.now, path=self._log_path(context.tenant, session_id))
+        board = Board(context.tenant, session_id, kit, context, log, Pool(self.settings.pool_cap), planner=planner)
+        resumed = store is not None and await restore(board, store)
+        board = self._boards.setdefault(who, board)
+        kit.broker.open(who, Sink(on_item=lambda item: self._landed(board, store, item), emit=log.emit))
+        log.emit(
+            SessionStarted(
+                session_id=session_id,
+                tenant=context.tenant,
+                procedure=kit.procedure.name,
+                version=kit.procedure.version,
+                prefetch=context.prefetch,
+                resumed=resumed,
+                wall_at=time.time(),
+            )
+        )
+        return board
+
+    def release(self, board: Board) -> None:
+        """The session is over here: withdraw its fetches, forget its board."""
+        who = SessionId(board.tenant, board.session_id)
+        board.kit.broker.close(who)
+        self._boards.pop(who, None)
+
+    def _log_path(self, tenant: str, session_id: str) -> Path | None:
+        if not (self.persist and self.settings.event_logs):
+            return None
+        return self.settings.data_dir / "events" / _file_name(tenant) / f"{_file_name(session_id)}.jsonl"
+
+    def planner_of(self, board: Board) -> Planner:
+        """Who decides for this session what to fetch early."""
+        if board.planner is not None:
+            return board.planner  # type: ignore[no-any-return]
+        if board.context.prefetch == "none":
+            return Nothing()
+        price_s = board.context.price_s if board.context.price_s is not None else self.settings.price_s
+        key = f"{board.kit.path}@{price_s}"
+        if key not in self._planners:
+            self._planners[key] = ByValue(board.kit.procedure, price_s)
+        return self._planners[key]
+
+    def predictor(self, board: Board) -> Predictor:
+        """The tenant's predictor for this procedure."""
+        key = (board.tenant, board.kit.procedure.name)
+        if key not in self._predictors:
+            counts: CountSource = MemoryCounts() if self.precedents is None else self.precedents.counts(board.tenant)
+            self._predictors[key] = EmpiricalPredictor(counts, lambda _: board.kit.prior)
+        return self._predictors[key]
+
+    def _landed(self, board: Board, store: BaseStore | None, item: Item) -> None:
+        """A fetch came home, perhaps long after its pass: it joins the slice by itself."""
+        board.pool.add(item, board.now_s)
+        if store is not None and board.published_turn:
+            self.in_background(_published(board, store))
+
+    def in_background(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+
+async def _published(board: Board, store: BaseStore) -> None:
+    await publish(board, store, board.published_turn)
+
+
+def _file_name(name: str) -> str:
+    """A name as a file name: letters, digits, dot, dash and underscore stay, everything else is percent-encoded."""
+    return quote(name, safe="").replace(".", "%2E") or "%"
+
+
+@lru_cache(maxsize=1)
+def process_services() -> Services:
+    """The services behind the graphs that `langgraph.json` names; nothing is loaded until their first run."""
+    return Services()

@@ -1,0 +1,6 @@
+"""Library use: an `Engine` per process, a `Session` per call. Both graphs run in this process, with no server."""
+
+from cuecard.session.engine import Engine
+from cuecard.session.session import Reply, Session
+
+__all__ = ["Engine", "Reply", "Session"]

@@ -1,0 +1,64 @@
+"""One engine a process: both graphs compiled over shared services and storage."""
+
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from cuecard.context import Context
+from cuecard.planning import Planner
+from cuecard.services import Services
+from cuecard.session.session import Session
+from cuecard.session.storage import Storage, open_storage
+from cuecard.settings import Settings, get_settings
+from graphs import responder, supervisor
+from nodes.trigger import LocalTrigger
+
+
+class Engine:
+    """Holds calls. Make it with `open`; sessions of one engine share models, precedents and fetches in flight."""
+
+    def __init__(self, services: Services, storage: Storage) -> None:
+        self.services = services
+        self.store = storage.store
+        slow = supervisor.build(services).compile(
+            checkpointer=storage.supervisor, store=storage.store, name="supervisor"
+        )
+        self.trigger = LocalTrigger(slow, services)
+        services.trigger = self.trigger
+        self.responder = responder.build(services).compile(
+            checkpointer=storage.responder, store=storage.store, name="responder"
+        )
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls, settings: Settings | None = None, *, persist: bool = True, seed: int = 0
+    ) -> "AsyncIterator[Engine]":
+        """Load models and open storage; on leaving, passes are cancelled, writes finished and logs flushed."""
+        settings = settings or get_settings()
+        services = Services(settings, persist=persist, seed=seed)
+        async with open_storage(settings, persist=persist) as storage:
+            await services.start()
+            engine = cls(services, storage)
+            try:
+                yield engine
+            finally:
+                await engine.trigger.aclose()
+                await services.aclose()
+
+    async def session(
+        self,
+        procedure: str,
+        *,
+        session_id: str | None = None,
+        context: Context | None = None,
+        planner: Planner | None = None,
+    ) -> Session:
+        """A call by this name, taken up where it was left; a new name starts one.
+
+        `planner` replaces the scheduler, for comparisons.
+        """
+        name = session_id or uuid.uuid4().hex[:12]
+        chosen = (context or Context()).model_copy(update={"procedure": procedure, "session_id": name})
+        board = await self.services.board(name, chosen, self.store, planner=planner)
+        return Session(self.services, self.trigger, self.responder, board, chosen)

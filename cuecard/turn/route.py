@@ -1,0 +1,84 @@
+"""Chooses the next step: rules without a model, otherwise playbook, one model call, or tree search where asked for."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from cuecard.blackboard import Board
+from cuecard.context import Context
+from cuecard.errors import ModelError
+from cuecard.events import Degraded
+from cuecard.policy import allowed_actions, choose
+from cuecard.services import Services
+from cuecard.turn.ask import Answer, ask_model
+
+
+@dataclass(slots=True)
+class Decision:
+    action: str
+    tier: str
+    """rules, playbook, single_call or search."""
+    reason: str
+
+
+async def route(board: Board, services: Services, context: Context) -> Decision:
+    """The step that answers these words. What a model says outside the allowed steps is not done."""
+    state = board.live.belief.likely_state
+    if not board.live.utterance:
+        return Decision(board.kit.procedure.start, "rules", "the agent opens the call")
+    ruled = choose(board.kit.procedure, board.desk, state)
+    if services.chat is None:
+        return Decision(ruled.action, "rules", ruled.reason)
+    allowed = allowed_actions(board.kit.procedure, board.desk, state)
+    if searched := _searched(board, services, context, allowed):
+        return searched
+    if known := await _playbook(board, services, allowed):
+        return known
+    try:
+        answer = await ask_model(board, services, context, allowed)
+    except ModelError as error:
+        board.log.emit(Degraded(part="chat", reason=str(error)))
+        return Decision(ruled.action, "rules", "the model gave no answer; the procedure's rules decide")
+    if answer.action not in allowed:
+        await answer.drop()
+        board.log.emit(Degraded(part="chat", reason=f"the model chose {answer.action!r}, which is not allowed now"))
+        return Decision(ruled.action, "rules", "the model chose a step that is not allowed")
+    board.live.answer = answer
+    return Decision(answer.action, "single_call", "the model chose it among the allowed steps")
+
+
+def _searched(board: Board, services: Services, context: Context, allowed: list[str]) -> Decision | None:
+    """The tree search's cached decision for this state; the search itself never runs on a turn."""
+    wanted = context.search if context.search is not None else services.settings.search
+    cached = board.pondered.get(board.live.belief.likely_state, "") if wanted else ""
+    return Decision(cached, "search", "the best root action of the background search") if cached in allowed else None
+
+
+async def _playbook(board: Board, services: Services, allowed: list[str]) -> Decision | None:
+    """What past agents did in turns like this, when they agree strongly enough."""
+    settings, live = services.settings, board.live
+    if services.precedents is None or live.vector is None:
+        return None
+    found = await services.precedents.similar(
+        tenant=board.tenant,
+        sop=board.kit.procedure.name,
+        cohort=live.belief.likely_cohort,
+        mood=live.belief.likely_mood,
+        state=live.belief.likely_state,
+        action=board.desk.last_action,
+        embedding=live.vector,
+        k=2 * settings.playbook_min_precedents,
+    )
+    good = [one for one in found if one.outcome not in {"failed", "abandoned"} and one.cosine >= PLAYBOOK_COSINE]
+    if len(good) < settings.playbook_min_precedents:
+        return None
+    action, votes = Counter(one.action for one in good).most_common(1)[0]
+    share = votes / len(good)
+    if share < settings.playbook_agreement or action not in allowed:
+        return None
+    return Decision(action, "playbook", f"{votes} of {len(good)} similar past turns did so")
+
+
+PLAYBOOK_COSINE = 0.5
+"""Past words less alike than this say nothing about what to do now."""
+
+__all__ = ["Answer", "Decision", "route"]

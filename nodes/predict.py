@@ -1,0 +1,40 @@
+"""Predict: what comes at +1 to +3, and which fetches are worth starting for it."""
+
+from langgraph.runtime import Runtime
+from langgraph.types import Send
+
+from cuecard.context import Context
+from cuecard.events import Forecasted
+from cuecard.foresight import forecast, plan
+from cuecard.services import Services
+from nodes.session import board_of
+from nodes.state import Branch, SupervisorState
+
+
+async def predict(state: SupervisorState, runtime: Runtime[Context], *, services: Services) -> SupervisorState:
+    """Make the forecast and ask the planner; a call that has ended is not predicted any further."""
+    board = await board_of(state, runtime, services)
+    if board.desk.ended:
+        return {"wanted": []}
+    board.forecast = await forecast(board, services)
+    made = board.forecast
+    board.log.emit(
+        Forecasted(
+            by=made.by,
+            actions=[dict(distribution) for distribution in made.actions],
+            utterances=[{"text": u.text, "p": u.p, "offset": u.offset, "origin": u.origin} for u in made.utterances]
+            if services.settings.log_content
+            else [{"p": u.p, "offset": u.offset, "origin": u.origin} for u in made.utterances],
+            ms=made.ms,
+            tokens=made.tokens,
+        )
+    )
+    return {"wanted": plan(board, services)}
+
+
+def branches(state: SupervisorState) -> list[Send] | str:
+    """One prefetch branch per wanted fetch; straight to curate when there is none."""
+    common = {name: state[name] for name in ("tenant", "session_id", "turn")}  # type: ignore[literal-required]
+    wanted = state.get("wanted") or []
+    sends = [Send("prefetch", Branch(**common, wanted=key)) for key in wanted]  # type: ignore[typeddict-item]
+    return sends or "curate"
