@@ -5,11 +5,11 @@
 """
 
 import re
+from functools import cache
 
 _ONES = "one|two|three|four|five|six|seven|eight|nine"
 _DIGIT = rf"(?:zero|oh|o|nought|naught|{_ONES}|\d)"
-_TIMES = r"(?:double|triple|treble)"
-_TOKEN = rf"(?:{_TIMES}\s+)?{_DIGIT}"
+_DOUBLE, _TRIPLE = "double", "(?:triple|treble)"
 _TEENS = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
 _TENS = "twenty|thirty|forty|fourty|fifty|sixty|seventy|eighty|ninety"
 _MONTH = (
@@ -29,6 +29,16 @@ _WORD_YEAR = (
     rf"|(?:{_TENS})(?:[\s-](?:{_ONES}))?)"
 )
 _YEAR = rf"(?:(?:19|20)\d{{2}}|\d{{2}}|{_WORD_YEAR})(?!\w)"
+
+_GAP = r"[\s,-]+"
+_PARTS = {
+    1: _DIGIT,
+    2: rf"(?:{_DOUBLE}\s+{_DIGIT}|(?:{_TENS})(?:[\s-](?:{_ONES}))?|{_TEENS}|\d\d)",
+    3: rf"(?:{_TRIPLE}\s+{_DIGIT}|\d\d\d)",
+}
+"""How one, two or three digits are read out in one breath."""
+MOST_SPELLED = 8
+"""Longer numbers are only found as digits or one word a digit: the ways to group them grow too many."""
 
 DATE = (
     r"(?:(?<!\d)\d{1,2}\s?[/.-]\s?\d{1,2}\s?[/.-]\s?(?:19|20)?\d{2}(?!\d)|(?<!\d)(?:19|20)\d{2}-\d{2}-\d{2}(?!\d)"
@@ -81,16 +91,29 @@ def _piece(name: str) -> str:
 
 
 def _digits(count: int | None) -> str:
-    """Digits in one run, in equal groups, one by one, or as words with "double" and "triple"."""
-    separated = r"[\s,-]+"
+    """Digits in one run, in groups, one by one, or as words: "double four", "seventy one", "nine oh"."""
     if count is None:
-        return rf"(?:(?<![\d£$/])\d{{3,}}(?![\d/])|\b(?:{_TOKEN}{separated}){{2,}}{_TOKEN}\b)"
-    groups = [rf"\d{{{size}}}(?:[\s-]\d{{{size}}}){{{count // size - 1}}}" for size in _divisors(count)]
-    fewest = max(1, count // 2)
-    pairs = rf"(?:{_TIMES}\s+{_DIGIT}(?:{separated})?){{2,{count}}}"
-    words = rf"(?:{_TOKEN}{separated}){{{fewest},{count - 1}}}{_TOKEN}"
-    return rf"(?:(?<![\d£$/])(?:{'|'.join(groups)})(?![\d/])|\b(?:{words}|{pairs})(?!\w))"
+        return rf"(?:(?<![\d£$/])\d{{3,}}(?![\d/])|\b(?:{_PARTS[1]}{_GAP}){{2,}}{_PARTS[1]}\b)"
+    equal = [rf"\d{{{size}}}(?:[\s-]\d{{{size}}}){{{count // size - 1}}}" for size in _divisors(count)]
+    spelled = (
+        _spelled(min(count, MOST_SPELLED))
+        if count <= MOST_SPELLED
+        else _PARTS[1] + rf"(?:{_GAP}{_PARTS[1]}){{{count - 1}}}"
+    )
+    return rf"(?:(?<![\d£$/])(?:{'|'.join(equal)})(?![\d/])|(?<!\d)\b(?:{spelled})(?!\w)(?!{_GAP}{_PARTS[1]}\b))"
 
 
 def _divisors(count: int) -> list[int]:
     return [size for size in range(count, 1, -1) if count % size == 0] + [1]
+
+
+@cache
+def _spelled(count: int) -> str:
+    """Every way to say that many digits in parts of one, two or three."""
+    ways = []
+    for size, part in _PARTS.items():
+        if size == count:
+            ways.append(part)
+        elif size < count:
+            ways.append(f"{part}{_GAP}{_spelled(count - size)}")
+    return f"(?:{'|'.join(reversed(ways))})"

@@ -61,16 +61,20 @@ def normalise(value: str, keep: Keep) -> str:
 
 
 def spoken_digits(text: str) -> str:
-    """The digits read out one by one: "double eight two, 4 oh" is "88240". Other words are skipped."""
+    """The digits as read out: "double eight two" is "882", "forty four nineteen" "4419". Other words are no digits."""
     out: list[str] = []
     times = 1
+    ten = 0
     for word in _words(text):
         if word in _TIMES:
             times = _TIMES[word]
             continue
         digits = _digits_of(word)
-        if digits:
+        if ten and len(digits) == 1 and digits != "0" and not word.isdigit():
+            out[-1] = str(ten + int(digits))
+        elif digits:
             out.append(digits[0] * (times - 1) + digits)
+        ten = _SMALL[word] if word in _TENS else 0
         times = 1
     return "".join(out)
 

@@ -22,6 +22,8 @@ def found(pattern: str, said: str) -> str | None:
         "8 8 2 4 3 1",
         "double eight two four three one",
         "um eight eight, two four, three one",
+        "eighty eight twenty four thirty one",
+        "it is 88 twenty four 31",
     ],
 )
 def test_six_digits_are_found_however_they_are_read_out(said: str) -> None:
@@ -31,6 +33,11 @@ def test_six_digits_are_found_however_they_are_read_out(said: str) -> None:
 @pytest.mark.parametrize("said", ["june 15 1984", "15/06/1984", "one two three", "it was 412 pounds", "8824311"])
 def test_dates_prices_and_other_lengths_are_no_six_digits(said: str) -> None:
     assert found("(<digits 6>)", said) is None
+
+
+def test_fewer_spoken_digits_are_another_number() -> None:
+    assert found("(<digits 6>)", "nine zero one six") is None
+    assert found("(<digits 4>)", "six oh four") is None
 
 
 def test_pairs_of_doubles_count_as_digits() -> None:
