@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from corpus.documents import Document
 from corpus.loader import load_corpus
 
-Embed = Callable[[Sequence[str]], NDArray[np.float32]]
+Vectors = NDArray[np.float32]
+Embed = Callable[[Sequence[str]], Vectors]
 """Texts in, unit rows out: shape (n, dimensions)."""
 
 _PROBE = "Could you tell me whether that is covered, please?"
@@ -48,7 +49,7 @@ class Index:
         self._client = client
         self._collection = collection
 
-    async def search(self, text: str | None = None, vector: NDArray[np.float32] | None = None, k: int = 3) -> list[Hit]:
+    async def search(self, text: str | None = None, vector: Vectors | None = None, k: int = 3) -> list[Hit]:
         """The k best documents, best first; fewer when the corpus is smaller.
 
         Give the query's words, or its vector when it is embedded already. Runs in a thread: Chroma would hold the
@@ -58,7 +59,7 @@ class Index:
             raise ValueError("search: give either text or vector.")
         return await asyncio.to_thread(self.search_now, text, vector, k)
 
-    def search_now(self, text: str | None, vector: NDArray[np.float32] | None, k: int) -> list[Hit]:
+    def search_now(self, text: str | None, vector: Vectors | None, k: int) -> list[Hit]:
         """`search` for callers that have no event loop."""
         row = self._embed([text])[0] if text is not None else vector
         found = self._collection.query(
@@ -115,7 +116,7 @@ def _client(folder: Path | None) -> Any:
     return chromadb.PersistentClient(path=str(folder), settings=settings)
 
 
-def _reuse(client: Any, name: str, n_documents: int, probe: NDArray[np.float32]) -> Any:
+def _reuse(client: Any, name: str, n_documents: int, probe: Vectors) -> Any:
     """The stored collection if it is complete and was made by the same embedder, else None."""
     from chromadb.errors import NotFoundError
 
@@ -129,7 +130,7 @@ def _reuse(client: Any, name: str, n_documents: int, probe: NDArray[np.float32])
 
 
 def _build(
-    client: Any, name: str, documents: Sequence[Document], embed: Embed, probe: NDArray[np.float32], *, ephemeral: bool
+    client: Any, name: str, documents: Sequence[Document], embed: Embed, probe: Vectors, *, ephemeral: bool
 ) -> Any:
     """A collection holding every document. Upserts, so that two processes building at once end with the same one."""
     log.info("indexing %d documents as %s", len(documents), name)

@@ -1,10 +1,11 @@
-"""Finds and reads corpora: those that come with the product, and a user's own folder."""
+"""Finds and reads corpora: those that come with the product, those generated from tables, and a user's own folder."""
 
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpus.documents import CorpusInvalid, CorpusNotFound, Document, parse
+from corpus.generate import EDITIONS, generate
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document as LoadedFile
@@ -16,7 +17,7 @@ SUFFIXES = (".md", ".txt")
 def names() -> list[str]:
     """Corpora that can be opened by name."""
     folders = [path.name for path in FOLDER.iterdir() if path.is_dir() and any(path.glob("*.md"))]
-    return sorted(folders)
+    return sorted([*folders, *EDITIONS])
 
 
 def load_corpus(name_or_path: str | Path) -> list[Document]:
@@ -25,6 +26,8 @@ def load_corpus(name_or_path: str | Path) -> list[Document]:
     A name of `names()`, or the path of a folder of .md and .txt files (searched in depth). Raises CorpusNotFound and
     CorpusInvalid.
     """
+    if str(name_or_path) in EDITIONS:
+        return generate(str(name_or_path))
     return _read_folder(_find(name_or_path))
 
 
