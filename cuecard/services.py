@@ -5,6 +5,7 @@ import time
 from collections.abc import Coroutine
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from langgraph.store.base import BaseStore
@@ -46,7 +47,7 @@ class Services:
         self.slow_chat: Chat | None = None
         self.count_tokens: Count = estimate
         self.precedents: Precedents | None = None
-        self.trigger: object | None = None
+        self.trigger: Any = None
         """How passes are started as a library; None: through the graph server."""
         self._planners: dict[str, Planner] = {}
         self._predictors: dict[tuple[str, str], Predictor] = {}

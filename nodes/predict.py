@@ -8,7 +8,7 @@ from cuecard.events import Forecasted
 from cuecard.foresight import forecast, plan
 from cuecard.services import Services
 from nodes.session import board_of
-from nodes.state import Branch, SupervisorState
+from nodes.state import SupervisorState
 
 
 async def predict(state: SupervisorState, runtime: Runtime[Context], *, services: Services) -> SupervisorState:
@@ -34,7 +34,7 @@ async def predict(state: SupervisorState, runtime: Runtime[Context], *, services
 
 def branches(state: SupervisorState) -> list[Send] | str:
     """One prefetch branch per wanted fetch; straight to curate when there is none."""
-    common = {name: state[name] for name in ("tenant", "session_id", "turn")}  # type: ignore[literal-required]
+    common = {name: state[name] for name in ("tenant", "session_id", "turn")}
     wanted = state.get("wanted") or []
-    sends = [Send("prefetch", Branch(**common, wanted=key)) for key in wanted]  # type: ignore[typeddict-item]
+    sends = [Send("prefetch", {**common, "wanted": key}) for key in wanted]
     return sends or "curate"

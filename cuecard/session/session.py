@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
@@ -82,7 +82,7 @@ class Session:
             pass
         return self.reply
 
-    async def _stream(self, turn: dict[str, str]) -> AsyncIterator[str]:
+    async def _stream(self, turn: dict[str, str]) -> AsyncGenerator[str]:
         async with self._turn:
             began = time.perf_counter()
             virtual_s, first_ms = self.board.now_s, -1.0

@@ -51,7 +51,7 @@ async def _sqlite(stack: AsyncExitStack, folder: Path) -> Storage:
         await responder.setup()
         await supervisor.setup()
         connection = await _connect(stack, folder / "store.sqlite", isolation_level=None)
-        store = await stack.enter_async_context(_closing(AsyncSqliteStore(connection)))
+        store = await stack.enter_async_context(AsyncSqliteStore(connection))
         await store.setup()
     except (OSError, sqlite3.Error) as error:
         raise StorageError(
@@ -59,12 +59,6 @@ async def _sqlite(stack: AsyncExitStack, folder: Path) -> Storage:
             " and make sure that no other program holds its files locked."
         ) from error
     return Storage(responder, supervisor, store)
-
-
-@asynccontextmanager
-async def _closing(store: BaseStore) -> AsyncIterator[BaseStore]:
-    async with store as opened:  # type: ignore[attr-defined]
-        yield opened
 
 
 async def _connect(stack: AsyncExitStack, path: Path, isolation_level: str | None = "") -> aiosqlite.Connection:

@@ -59,13 +59,13 @@ async def _playbook(board: Board, services: Services, allowed: list[str]) -> Dec
     if services.precedents is None or live.vector is None:
         return None
     found = await services.precedents.similar(
-        tenant=board.tenant,
+        board.tenant,
         sop=board.kit.procedure.name,
         cohort=live.belief.likely_cohort,
         mood=live.belief.likely_mood,
         state=live.belief.likely_state,
-        action=board.desk.last_action,
-        embedding=live.vector,
+        after=board.desk.last_action,
+        vector=live.vector,
         k=2 * settings.playbook_min_precedents,
     )
     good = [one for one in found if one.outcome not in {"failed", "abandoned"} and one.cosine >= PLAYBOOK_COSINE]
