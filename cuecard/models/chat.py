@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from typing import TypeVar
 
 import httpx
@@ -35,7 +35,7 @@ def _openai(model: str, settings: Settings) -> BaseChatModel:
     return ChatOpenAI(
         model=model,
         # Local servers want no key, but the client insists on one.
-        api_key=settings.openai_api_key or "none",  # type: ignore[arg-type]
+        api_key=settings.openai_api_key or "none",
         base_url=settings.openai_base_url,
         timeout=settings.chat_timeout_s,
         max_retries=0,
@@ -94,7 +94,8 @@ class Chat:
                     self.tokens += self._count(text)
                     yield text
         finally:
-            await stream.aclose()
+            if isinstance(stream, AsyncGenerator):
+                await stream.aclose()
 
     async def complete(self, messages: Sequence[Message]) -> str:
         return "".join([text async for text in self.stream(messages)])
