@@ -93,7 +93,8 @@ def _check_verification(procedure: Procedure, found: Findings) -> None:
                     ("actions", name, "needs", position),
                     f"actions.{name}: it needs {need!r}, which only a verified caller may have, "
                     "but can be reached without.",
-                    f"Set `verified: true` on the action; or on {need!r} `verified: false`, if nothing in it is personal.",
+                    f"Set `verified: true` on the action, or `verified: false` on {need!r} if nothing in it is "
+                    "personal.",
                 )
 
 
