@@ -101,6 +101,10 @@ class NeedResolved(Event):
     latency_s: float = 0.0
     """What the caller would have waited had nothing been fetched early."""
     item_id: str = ""
+    fetched_as: str = ""
+    """Arguments of the fetch that brought the item: with `dep`, its key. A passage may come from another question's."""
+    asked_by: str = ""
+    """Who asked for that fetch: forecast, fact, partial, refresh or live."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

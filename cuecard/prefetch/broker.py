@@ -120,6 +120,10 @@ class FetchBroker:
         """What is queued or running for this session."""
         return {key: work for key, work in self._works.items() if who in work.wanted}
 
+    def forget_results(self) -> None:
+        """Drop results kept for other sessions: a source has changed, or calls being compared must not help each other."""
+        self._cache.clear()
+
     # --- asking ---------------------------------------------------------------------------------------------------
 
     def request(self, job: FetchJob) -> Flight:

@@ -1,0 +1,122 @@
+"""Plays one caller's script under several policies, on one engine, so that only what is fetched early differs."""
+
+import random
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from cuecard.clock import LoopClock
+from cuecard.context import Context
+from cuecard.events import NeedResolved
+from cuecard.session import Engine
+from cuecard.settings import Settings
+from evals.callers import Agenda, AgendaCaller, draw_agenda, load_questions, load_wording
+from evals.calls.play import Live, Played, Replayed, Speaker, Watcher, play
+from evals.calls.policies import POLICIES, FutureNeed
+from sops.loader import find, load_procedure
+from sops.tables import load_tables
+
+NONE, OURS, ORACLE = "none", "ours", "oracle"
+CALLER = "agenda"
+"""Who plays the caller; in every row, because another one (a model) would give other figures."""
+
+
+@dataclass(slots=True)
+class Compared:
+    """One caller, and the call under each policy."""
+
+    sop: str
+    seed: int
+    agenda: Agenda
+    reached: bool
+    """The caller got what they wanted, or a proper close once they wanted to leave."""
+    played: dict[str, Played] = field(default_factory=dict)
+
+    def diverged(self, policy: str) -> int:
+        """Turns in which the agent did something else than when the words were first spoken; 0 is as it should be."""
+        first = self.played[NONE].actions
+        other = self.played[policy].actions
+        return sum(a != b for a, b in zip(first, other, strict=False)) + abs(len(first) - len(other))
+
+
+class Bench:
+    """Make it with `open`, inside `run_virtual`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._clock = LoopClock()
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, settings: Settings | None = None, *, seed: int = 0) -> AsyncIterator["Bench"]:
+        """An engine that keeps nothing on disk: calls don't learn from each other."""
+        async with Engine.open(settings, persist=False, seed=seed) as engine:
+            yield cls(engine)
+
+    async def compare(
+        self,
+        sop: str,
+        seed: int,
+        policies: Iterable[str] = (OURS, ORACLE),
+        *,
+        watched: str = "",
+        watch: Watcher | None = None,
+        price_s: float | None = None,
+        feels_waits: bool = False,
+    ) -> Compared:
+        """The caller of this seed speaks once, with nothing fetched early; then the same words under each policy.
+
+        `watched` names the policy whose turns are told to `watch` as they happen.
+        """
+        procedure = load_procedure(sop)
+        wording = load_wording(procedure.name)
+        rng = random.Random(f"{procedure.name}/{seed}")
+        tables = load_tables(find(sop))
+        agenda = draw_agenda(procedure, tables, wording, load_questions(procedure.name), rng)
+        caller = AgendaCaller(agenda, wording, rng, feels_waits=feels_waits)
+        first = await self._play(sop, seed, NONE, Live(caller), watch=watch if watched == NONE else None)
+        last_kind = procedure.actions[first.actions[-1]].kind
+        result = Compared(sop, seed, agenda, caller.reached(first.outcome, last_kind), {NONE: first})
+        future = future_of(first)
+        for policy in policies:
+            if policy != NONE:
+                result.played[policy] = await self._play(
+                    sop,
+                    seed,
+                    policy,
+                    Replayed(first.turns),
+                    future=future,
+                    watch=watch if watched == policy else None,
+                    price_s=price_s,
+                )
+        return result
+
+    async def _play(
+        self,
+        sop: str,
+        seed: int,
+        policy: str,
+        speaker: Speaker,
+        *,
+        future: tuple[FutureNeed, ...] = (),
+        watch: Watcher | None = None,
+        price_s: float | None = None,
+    ) -> Played:
+        procedure = load_procedure(sop)
+        # A tenant of its own for each policy, and nothing kept from the one before.
+        context = Context(procedure=sop, tenant=policy, prefetch="none" if policy == NONE else "value", price_s=price_s)
+        make = POLICIES.get(policy)
+        planner = make(procedure, future, random.Random(f"{policy}/{seed}")) if make is not None else None
+        session_id = f"simulated-{CALLER}-{procedure.name}-{seed}"
+        session = await self._engine.session(sop, session_id=session_id, context=context, planner=planner)
+        session.board.kit.broker.forget_results()
+        return await play(session, speaker, self._clock, watch)
+
+
+def future_of(played: Played) -> tuple[FutureNeed, ...]:
+    """Every need of a call that could have been fetched early, with the question or arguments it turned out to have."""
+    return tuple(
+        FutureNeed(event.turn, event.dep, event.key)
+        for event in played.events
+        if isinstance(event, NeedResolved) and event.how != "write" and event.key
+    )
