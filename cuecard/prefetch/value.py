@@ -3,27 +3,17 @@
 Everything is in arrays over candidates, because a corpus of 400 topics has 400 of them on every turn.
 """
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.floating[Any]]
 
 PARTIAL_LEAD_S = 1.2
 """How long before the caller stops an unfinished transcript usually holds the question (evidence, section 1)."""
 PARTIAL_RECALL = 0.8
 """How often it does."""
-
-
-@dataclass(frozen=True, slots=True)
-class Horizon:
-    """When the next needs fall due: seconds from now until the caller stops speaking before turn +1, +2, ..."""
-
-    lead_s: Floats
-
-    def __len__(self) -> int:
-        return len(self.lead_s)
 
 
 def first_use(p_need: Floats) -> Floats:
@@ -33,10 +23,18 @@ def first_use(p_need: Floats) -> Floats:
     return np.asarray(p_need * before)
 
 
-def hidden_s(latency_s: Floats, lead_s: Floats, anyway_s: Floats) -> Floats:
-    """Seconds a fetch started now saves if first needed at +h, beyond what is saved without it; (n, horizon)."""
-    saved = np.minimum(latency_s[:, None], np.maximum(lead_s[None, :], 0.0))
-    return np.asarray(np.maximum(saved - anyway_s[:, None], 0.0))
+def hidden_s(latency_s: Floats, ttl_s: Floats, anyway_s: Floats, leads_s: Floats) -> Floats:
+    """Expected seconds that a fetch started now saves if first needed at +h; shape (n, horizon).
+
+    `leads_s` are samples (m, horizon) of the time from now until the caller stops speaking before turn +h: the mean
+    would flatter it, since what is late is lost and what is early is not gained. A fetch that has expired by then saves
+    nothing, and one saves nothing beyond `anyway_s`, what will be saved if it is not made now.
+    """
+    lead = np.maximum(leads_s, 0.0)[None, :, :]
+    latency = latency_s[:, None, None]
+    saved = np.minimum(latency, lead) - anyway_s[:, None, None]
+    fresh = lead < latency + ttl_s[:, None, None]
+    return np.asarray((np.maximum(saved, 0.0) * fresh).mean(axis=1))
 
 
 def hidden_by_partial_s(latency_s: Floats) -> Floats:

@@ -1,0 +1,278 @@
+"""What past calls needed, and when: counts, each shrunk towards a wider one by how much it deserves.
+
+From these the scheduler knows P(used in the rest of the call), which a forecast over three turns can't say.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from cuecard.prefetch.value import Floats
+
+K = TypeVar("K", bound=Hashable)
+
+CONCENTRATIONS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
+"""Strengths of a prior that are tried; the one under which the past calls are likeliest is taken."""
+DISCOUNTS = (0.0, 0.2, 0.4, 0.6, 0.8)
+
+
+class PastTurn(NamedTuple):
+    """One turn of a past call, reduced to what decides needs."""
+
+    cohort: str
+    action: str
+    records: tuple[str, ...] = ()
+    """Dependencies it needed whose arguments are facts."""
+    question: str | None = None
+    """The question it needed an answer to, by its identity (a document, a cluster of questions)."""
+    verified: bool = True
+    """Identity was verified by the end of this turn."""
+    seconds: float = 8.0
+    """From the end of the caller's words of this turn to the end of the next, without stalls."""
+
+
+PastCall = Sequence[PastTurn]
+
+
+class Names:
+    """Names to row numbers and back."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.all = tuple(sorted(set(names)))
+        self._rows = {name: row for row, name in enumerate(self.all)}
+
+    def __len__(self) -> int:
+        return len(self.all)
+
+    def row(self, name: str | None) -> int | None:
+        return None if name is None else self._rows.get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """Probabilities learned from past calls; indices by `Names`. c cohort, a action, k turn, r record, q question."""
+
+    cohorts: Names
+    actions: Names
+    records: Names
+    questions: Names
+    turns: int
+    """Longest call seen."""
+    milestone: Floats
+    """(k, a): P(turn k+1 is a | turn k happened), for actions that come at most once in a call; their hour matters."""
+    ends: Floats
+    """(a): P(the call is over after a)."""
+    follows: Floats
+    """(c, a, b): P(b | a) among all other actions, identity verified."""
+    after_two: dict[tuple[int, int, int], Floats]
+    """(c, before, a) to P(b | before, a): for the very next turn only."""
+    needs: Floats
+    """(c, a, r): P(a needs r)."""
+    asks: Floats
+    """(k, s): P(turn k+1 asks a question | turn k did (1) or not (0))."""
+    topics: Floats
+    """(c, q+1, q): P(next question | last question); the last row is for a call without one so far."""
+    seconds: Floats
+    """Turn lengths seen, sorted."""
+
+    def leads_s(self, horizon: int, after_s: float, samples: int = 64) -> Floats:
+        """Samples (samples, horizon) of the time from a pass that ends `after_s` into a turn to the ends of the next."""
+        dice = np.random.default_rng(0)
+        drawn = dice.choice(self.seconds, (samples, horizon))
+        return np.asarray(np.cumsum(drawn, axis=1) - after_s)
+
+
+def learn(calls: Sequence[PastCall]) -> Habits:
+    """Habits from past calls; a few hundred suffice, and with none of them nothing is expected."""
+    turns = [turn for call in calls for turn in call]
+    cohorts = Names(turn.cohort for turn in turns)
+    actions = Names(turn.action for turn in turns)
+    records = Names(name for turn in turns for name in turn.records)
+    questions = Names(turn.question for turn in turns if turn.question is not None)
+    once = _milestones(calls, actions)
+    longest = max((len(call) for call in calls), default=1)
+    hours = _hours(calls, actions, once, longest)
+    follows, after_two = _steps(calls, cohorts, actions, once)
+    return Habits(
+        cohorts=cohorts,
+        actions=actions,
+        records=records,
+        questions=questions,
+        turns=longest,
+        milestone=hours,
+        ends=_ends(calls, actions),
+        follows=follows,
+        after_two=after_two,
+        needs=_needs(turns, cohorts, actions, records),
+        asks=_asks(calls, hours, _ends(calls, actions)),
+        topics=_topics(calls, cohorts, questions),
+        seconds=np.sort(np.array([turn.seconds for turn in turns] or [8.0])),
+    )
+
+
+def _milestones(calls: Sequence[PastCall], actions: Names) -> Floats:
+    """(a): 1 for actions that never came twice in a call."""
+    once = np.ones(len(actions))
+    for call in calls:
+        for action, n in Counter(turn.action for turn in call).items():
+            if n > 1:
+                once[actions.row(action)] = 0.0
+    return once
+
+
+def _hours(calls: Sequence[PastCall], actions: Names, once: Floats, longest: int) -> Floats:
+    came = np.zeros((longest, len(actions)))
+    there = np.full((longest, 1), 1e-9)
+    for call in calls:
+        for k, turn in enumerate(call[1:]):
+            there[k] += 1.0
+            row = actions.row(turn.action)
+            assert row is not None
+            came[k, row] += once[row]
+    return np.asarray(came / there)
+
+
+def _ends(calls: Sequence[PastCall], actions: Names) -> Floats:
+    last = Counter(call[-1].action for call in calls if call)
+    all_ = Counter(turn.action for call in calls for turn in call)
+    return np.array([last[name] / all_[name] for name in actions.all])
+
+
+def _steps(
+    calls: Sequence[PastCall], cohorts: Names, actions: Names, once: Floats
+) -> tuple[Floats, dict[tuple[int, int, int], Floats]]:
+    """Next action among those that are no milestones: by action, by cohort and action, by cohort and last two."""
+    n = len(actions)
+    counts = np.zeros((len(cohorts), n, n))
+    pairs: defaultdict[tuple[int, int, int], Floats] = defaultdict(lambda: np.zeros(n))
+    for call in calls:
+        rows = [(cohorts.row(turn.cohort) or 0, actions.row(turn.action) or 0) for turn in call]
+        for k in range(len(call) - 1):
+            (c, a), b = rows[k], rows[k + 1][1]
+            if once[b] or not call[k].verified:
+                continue
+            counts[c, a, b] += 1.0
+            pairs[(c, rows[k - 1][1] if k else -1, a)][b] += 1.0
+    usual = _unit(counts.sum(axis=(0, 1)) + 1e-3 * (1.0 - once))
+    by_action = _shrunk({a: counts[:, a].sum(axis=0) for a in range(n)}, lambda _: usual)
+    follows = np.zeros_like(counts)
+    for (c, a), p in _shrunk(
+        {(c, a): counts[c, a] for c in range(len(cohorts)) for a in range(n)}, lambda key: by_action[key[1]]
+    ).items():
+        follows[c, a] = p
+    after_two: dict[tuple[int, int, int], Floats] = {}
+    for a in range(n):
+        mine = {key: row for key, row in pairs.items() if key[2] == a}
+        after_two.update(_shrunk(mine, lambda key: follows[key[0], key[2]]))
+    return follows, after_two
+
+
+def _needs(turns: Sequence[PastTurn], cohorts: Names, actions: Names, records: Names) -> Floats:
+    hits = np.zeros((len(cohorts), len(actions), len(records)))
+    seen = np.zeros((len(cohorts), len(actions), 1))
+    for turn in turns:
+        c, a = cohorts.row(turn.cohort) or 0, actions.row(turn.action) or 0
+        seen[c, a] += 1.0
+        for name in turn.records:
+            hits[c, a, records.row(name) or 0] += 1.0
+    wide = (hits.sum(axis=0) + 0.01) / (seen.sum(axis=0) + 1.0)
+    return np.asarray((hits + wide) / (seen + 1.0))
+
+
+def _asks(calls: Sequence[PastCall], hours: Floats, ends: Floats) -> Floats:
+    """By turn and by whether this turn asked, shrunk by 20 turns' worth towards the average of turns that go on."""
+    asked = np.zeros((len(hours), 2))
+    there = np.zeros((len(hours), 2))
+    for call in calls:
+        for k, (turn, after) in enumerate(zip(call, call[1:], strict=False)):
+            s = int(turn.question is not None)
+            there[k, s] += 1.0
+            asked[k, s] += after.question is not None
+    closes = (hours @ ends)[:, None]
+    usual = (asked.sum() + 0.1) / ((there * (1.0 - closes)).sum() + 1.0)
+    return np.asarray((asked + 20.0 * usual * (1.0 - closes)) / (there + 20.0))
+
+
+def _topics(calls: Sequence[PastCall], cohorts: Names, questions: Names) -> Floats:
+    """P(next question | cohort, last question): popularity in the cohort, sharpened by what followed what."""
+    n = len(questions)
+    popular = {c: np.zeros(n) for c in range(len(cohorts))}
+    chain = {q: np.zeros(n) for q in range(n)}
+    steps: list[tuple[int, int, int]] = []
+    for call in calls:
+        last = None
+        for turn in call:
+            q = questions.row(turn.question)
+            if q is None:
+                continue
+            c = cohorts.row(turn.cohort) or 0
+            popular[c][q] += 1.0
+            if last is not None:
+                chain[last][q] += 1.0
+                steps.append((c, last, q))
+            last = q
+    everywhere = _unit(sum(popular.values(), np.zeros(n)) + 0.5)
+    by_cohort = _shrunk(popular, lambda _: everywhere)
+    discount, strength = _best_discount(chain, by_cohort, steps)
+    topics = np.zeros((len(cohorts), n + 1, n))
+    for c, base in by_cohort.items():
+        for q, counts in chain.items():
+            topics[c, q] = _discounted(counts, base, discount, strength)
+        topics[c, n] = base
+    return topics
+
+
+def _discounted(counts: Floats, base: Floats, discount: float, strength: float) -> Floats:
+    """Pitman-Yor shrinkage: every kind of thing seen gives up `discount`, which goes to the base."""
+    kept = np.maximum(counts - discount, 0.0)
+    total = counts.sum()
+    spread = strength + total - kept.sum()
+    return np.asarray((kept + spread * base) / (total + strength))
+
+
+def _best_discount(
+    chain: dict[int, Floats], by_cohort: dict[int, Floats], steps: Sequence[tuple[int, int, int]]
+) -> tuple[float, float]:
+    """The pair under which each step, left out of the counts, is likeliest."""
+    if not steps:
+        return 0.0, CONCENTRATIONS[-1]
+    rows = np.array([chain[last][q] for _, last, q in steps])
+    totals = np.array([chain[last].sum() for _, last, _ in steps])
+    kinds = np.array([np.count_nonzero(chain[last]) for _, last, _ in steps]) - (rows == 1.0)
+    base = np.array([by_cohort[c][q] for c, _, q in steps])
+
+    def likelihood(pair: tuple[float, float]) -> float:
+        discount, strength = pair
+        kept = np.maximum(rows - 1.0 - discount, 0.0)
+        p = (kept + (strength + discount * kinds) * base) / (totals - 1.0 + strength)
+        return float(np.log(np.maximum(p, 1e-12)).sum())
+
+    return max(((d, m) for d in DISCOUNTS for m in CONCENTRATIONS), key=likelihood)
+
+
+def _shrunk(counts: dict[K, Floats], base: Callable[[K], Floats]) -> dict[K, Floats]:
+    """Each row of counts mixed with its base; how strongly is what makes all the rows together likeliest."""
+    bases = {key: base(key) for key in counts}
+
+    def evidence(strength: float) -> float:
+        total = 0.0
+        for key, row in counts.items():
+            n = row.sum()
+            if not n:
+                continue
+            total += math.lgamma(strength) - math.lgamma(strength + n)
+            for count, p in zip(row[row > 0].tolist(), bases[key][row > 0].tolist(), strict=True):
+                prior = max(strength * p, 1e-9)
+                total += math.lgamma(prior + count) - math.lgamma(prior)
+        return total
+
+    best = max(CONCENTRATIONS, key=evidence)
+    return {key: (row + best * bases[key]) / (row.sum() + best) for key, row in counts.items()}
+
+
+def _unit(row: Floats) -> Floats:
+    return np.asarray(row / max(float(row.sum()), 1e-12))

@@ -1,0 +1,117 @@
+"""Who decides what to fetch ahead: the rules people use, ours, and the bounds on either side."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cuecard.prefetch.choice import choose
+from cuecard.prefetch.habits import Habits, PastTurn, learn
+from cuecard.prefetch.outlook import Costs, Prospects, QuestionOutlook, RecordOutlook
+from evals.worlds.play import Live, Wish, name_of
+from evals.worlds.world import ACTIONS, ANSWER, Need, Turn, World
+
+
+def in_order(needs: Iterable[Need]) -> list[Wish]:
+    """First come, first served."""
+    return [Wish(need, -float(n)) for n, need in enumerate(needs)]
+
+
+def past_call(world: World, call: Sequence[Turn]) -> list[PastTurn]:
+    """A scripted call as the history that a scheduler learns from."""
+    return [
+        PastTurn(
+            cohort=str(turn.cohort),
+            action=ACTIONS[turn.action],
+            records=tuple(name_of(need) for need in turn.needs if need.kind == "record"),
+            question=next((name_of(need) for need in turn.needs if need.kind == "question"), None),
+            verified=k >= world.shape.identity_turn,
+            seconds=turn.speech_s + turn.gap_s,
+        )
+        for k, turn in enumerate(call)
+    ]
+
+
+@dataclass
+class Nothing:
+    """Every item is fetched live."""
+
+    supervisor_s: float = 0.0
+    hears_partials: bool = False
+    drops: bool = False
+
+    def wishes(self, event: str, live: Live) -> list[Wish]:
+        return []
+
+
+@dataclass
+class Rule:
+    """Fetch a fixed list when identity is known, or again after every turn."""
+
+    needs: list[Need]
+    supervisor_s: float
+    every_turn: bool = False
+    hears_partials: bool = False
+    drops: bool = False
+
+    def wishes(self, event: str, live: Live) -> list[Wish]:
+        if event == "identity" or (self.every_turn and live.identity):
+            return stale_only(in_order(self.needs), live)
+        return []
+
+
+def stale_only(wishes: Sequence[Wish], live: Live) -> list[Wish]:
+    """Leave alone what is good for more than half its time."""
+    return [wish for wish in wishes if live.fresh_for_s(wish.need) <= live.shape.ttl_s * 0.5]
+
+
+@dataclass
+class Ours:
+    """The product's scheduler: habits of past calls, value against waiting, urgency, partial transcripts."""
+
+    habits: Habits
+    costs: Costs
+    needs: dict[str, Need]
+    supervisor_s: float
+    hears_partials: bool = True
+    drops: bool = True
+    records: RecordOutlook = field(init=False)
+    questions: QuestionOutlook = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.records = RecordOutlook(self.habits, self.costs)
+        self.questions = QuestionOutlook(self.habits, self.costs)
+        self.next_s = float(np.median(self.habits.seconds)) - self.costs.after_s
+
+    def wishes(self, event: str, live: Live) -> list[Wish]:
+        wishes = []
+        for prospects in self.prospects(live):
+            wishes += choose(prospects, lambda name: live.fresh_for_s(self.needs[name]), self.next_s)
+        wishes.sort(key=lambda choice: -choice.urgency)
+        return [Wish(self.needs[choice.name], choice.urgency, choice.p_use) for choice in wishes]
+
+    def prospects(self, live: Live) -> list[Prospects]:
+        habits, turns = self.habits, live.turns
+        turn = len(turns) - 1
+        cohort = habits.cohorts.row(str(turns[-1].cohort)) or 0
+        action = habits.actions.row(ACTIONS[turns[-1].action]) or 0
+        before = (habits.actions.row(ACTIONS[turns[-2].action]) or 0) if turn else -1
+        asked = [need for t in turns for need in t.needs if need.kind == "question"]
+        last = habits.questions.row(name_of(asked[-1])) if asked else None
+        found = [self.questions.at(cohort, turn, last, turns[-1].action == ANSWER)]
+        if live.identity:
+            found.append(self.records.at(cohort, turn, before, action))
+        return found
+
+
+def ours(world: World, training: Sequence[Sequence[Turn]], price_s: float) -> Ours:
+    habits = learn([past_call(world, call) for call in training])
+    needs = {name_of(need): need for call in training for turn in call for need in turn.needs}
+    costs = Costs(
+        record_s={name: world.latency_s(needs[name]) for name in habits.records.all},
+        question_s={name: world.latency_s(needs[name]) for name in habits.questions.all},
+        price_s=price_s,
+        ttl_s=world.shape.ttl_s,
+        after_s=world.shape.supervisor_s,
+    )
+    return Ours(habits, costs, needs, world.shape.supervisor_s)
