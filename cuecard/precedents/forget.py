@@ -10,7 +10,7 @@ from cuecard.precedents.names import HIDDEN, hidden_name
 from cuecard.precedents.packed import Tally
 from cuecard.precedents.record import contribution, step, total
 from cuecard.precedents.schema import contexts, labels, sessions, tenants, topics, turns, words
-from cuecard.precedents.tenants import HEADROOM, Tenant
+from cuecard.precedents.tenants import Tenant, shift_for
 from cuecard.precedents.topics import Topics
 from cuecard.precedents.vectors import unsqueeze
 
@@ -82,7 +82,7 @@ def anonymise(connection: Connection, tenant: Tenant, grouped: Topics, started_b
 def rebuild(connection: Connection, tenant: Tenant, half_life: float) -> None:
     """Count everything anew from the stored turns, as if each had just been recorded in its order."""
     tenant.half_life = half_life
-    tenant.shift = max(0, int(tenant.n_sessions / half_life) - HEADROOM // 2)
+    tenant.shift = shift_for(tenant.n_sessions, half_life)
     connection.execute(delete(contexts).where(contexts.c.tenant_id == tenant.id))
     after = 0
     while True:

@@ -51,7 +51,7 @@ def tally(keys: Ids, codes: Ids, n: Ids, weights: Numbers) -> Tally:
         return Tally(keys, codes, n, weights)
     order = np.lexsort((codes, keys))
     keys, codes = keys[order], codes[order]
-    first = np.flatnonzero(np.r_[True, (keys[1:] != keys[:-1]) | (codes[1:] != codes[:-1])])
+    first = _starts((keys[1:] != keys[:-1]) | (codes[1:] != codes[:-1]))
     return Tally(keys[first], codes[first], np.add.reduceat(n[order], first), np.add.reduceat(weights[order], first))
 
 
@@ -61,21 +61,30 @@ def rows(change: Tally) -> dict[int, Entries]:
         return {}
     entries = np.empty(len(change.keys), ENTRY)
     entries["code"], entries["n"], entries["weight"] = change.codes, change.n, change.weights
-    starts = np.flatnonzero(np.r_[True, change.keys[1:] != change.keys[:-1]])
-    parts = np.split(entries, starts[1:])
-    return dict(zip(change.keys[starts].tolist(), parts, strict=True))
+    starts = _starts(change.keys[1:] != change.keys[:-1])
+    ends = [*starts[1:].tolist(), len(entries)]
+    keys = change.keys[starts].tolist()
+    return {key: entries[start:end] for key, start, end in zip(keys, starts.tolist(), ends, strict=True)}
 
 
 def merge(old: Entries, change: Entries) -> Entries:
     """Both together; entries whose count falls to zero are gone."""
-    codes = np.concatenate((old["code"], change["code"]))
-    unique, where = np.unique(codes, return_inverse=True)
-    out = np.zeros(len(unique), ENTRY)
-    out["code"] = unique
-    np.add.at(out["n"], where, np.concatenate((old["n"], change["n"])))
-    np.add.at(out["weight"], where, np.concatenate((old["weight"], change["weight"])))
-    kept: Entries = out[out["n"] > 0]
+    where = np.searchsorted(old["code"], change["code"])
+    known = where < len(old)
+    known[known] = old["code"][where[known]] == change["code"][known]
+    out = old.copy()
+    out["n"][where[known]] += change["n"][known]
+    out["weight"][where[known]] += change["weight"][known]
+    if not known.all():
+        out = np.insert(out, where[~known], change[~known])
+    present = out["n"] > 0
+    kept: Entries = out if present.all() else out[present]
     return kept
+
+
+def _starts(differs: npt.NDArray[np.bool_]) -> Ids:
+    """Where each run begins, given which elements differ from the one before."""
+    return np.concatenate((np.zeros(1, np.int64), np.flatnonzero(differs) + 1))
 
 
 def unpack(packed: bytes) -> Entries:

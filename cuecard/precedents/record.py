@@ -27,6 +27,8 @@ _TURNS = (
     .order_by(turns.c.turn.desc())
     .limit(bindparam("n"))
 )
+_ADD_TURNS = insert(turns)
+_ADD_WORDS = insert(words)
 _MEND = (
     update(words)
     .where(words.c.session_id == bindparam("session"), words.c.turn == bindparam("number"))
@@ -86,9 +88,9 @@ def record(connection: Connection, tenant: Tenant, topics: Topics, batch: Sequen
         tallies.append(contribution(in_order, 0 if late else len(stored), weight))
     if not new_turns:
         return Written(0, [])
-    connection.execute(insert(turns), new_turns)
+    connection.execute(_ADD_TURNS, new_turns)
     if new_words:
-        connection.execute(insert(words), new_words)
+        connection.execute(_ADD_WORDS, new_words)
     moved = rows.apply(connection, tenant.id, total(tallies))
     topics.save(connection)
     tenant.save(connection)

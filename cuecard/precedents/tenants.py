@@ -2,7 +2,7 @@
 
 import math
 
-from sqlalchemy import Connection, Engine, insert, select, update
+from sqlalchemy import Connection, Engine, bindparam, insert, select, update
 
 from cuecard.precedents.engine import writing
 from cuecard.precedents.labels import Labels
@@ -11,6 +11,16 @@ from cuecard.precedents.schema import tenants
 
 HEADROOM = 512
 """Powers of two that weights may grow before they are scaled back; a float64 overflows at 1024."""
+
+# Built once: SQLAlchemy spends longer on making a statement than SQLite on running it.
+_READ = select(tenants).where(tenants.c.id == bindparam("tenant"))
+_FIND = select(tenants.c.id).where(tenants.c.name == bindparam("name"))
+_SAVE = update(tenants).where(tenants.c.id == bindparam("tenant"))
+
+
+def shift_for(n_sessions: float, half_life: float) -> int:
+    """A shift that leaves room above that many sessions, and as much below as can be."""
+    return max(0, int(n_sessions / half_life) - HEADROOM // 2)
 
 
 class Tenant:
@@ -41,7 +51,7 @@ class Tenant:
 
     def refresh(self, connection: Connection) -> bool:
         """Read the row again; False when the tenant was forgotten meanwhile."""
-        row = connection.execute(select(tenants).where(tenants.c.id == self.id)).mappings().first()
+        row = connection.execute(_READ, {"tenant": self.id}).mappings().first()
         if row is None:
             return False
         self.half_life, self.shift = row["half_life"], row["shift"]
@@ -49,22 +59,26 @@ class Tenant:
         return True
 
     def save(self, connection: Connection) -> None:
-        connection.execute(
-            update(tenants)
-            .where(tenants.c.id == self.id)
-            .values(
-                half_life=self.half_life,
-                shift=self.shift,
-                n_sessions=self.n_sessions,
-                n_topics=self.n_topics,
-                topics_version=self.topics_version,
-            )
-        )
+        values = {
+            "tenant": self.id,
+            "half_life": self.half_life,
+            "shift": self.shift,
+            "n_sessions": self.n_sessions,
+            "n_topics": self.n_topics,
+            "topics_version": self.topics_version,
+        }
+        connection.execute(_SAVE, values)
+
+
+def find_tenant_id(connection: Connection, name: str) -> int | None:
+    """The id under which a tenant is stored at present, if it is."""
+    tenant_id: int | None = connection.execute(_FIND, {"name": name}).scalar()
+    return tenant_id
 
 
 def find_tenant(connection: Connection, name: str) -> Tenant | None:
     """The tenant with its names loaded, or None when nothing of it is stored."""
-    tenant_id = connection.execute(select(tenants.c.id).where(tenants.c.name == name)).scalar()
+    tenant_id = find_tenant_id(connection, name)
     if tenant_id is None:
         return None
     tenant = Tenant(tenant_id, name)

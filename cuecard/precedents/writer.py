@@ -14,7 +14,7 @@ from cuecard.precedents.engine import reading, writing
 from cuecard.precedents.names import known_as
 from cuecard.precedents.record import record
 from cuecard.precedents.schema import sessions, tenants
-from cuecard.precedents.tenants import Tenant, ensure_tenant, find_tenant
+from cuecard.precedents.tenants import Tenant, ensure_tenant, find_tenant, find_tenant_id
 from cuecard.precedents.topics import Topics
 from cuecard.precedents.types import Precedent
 
@@ -97,13 +97,11 @@ class Writer:
     def _knows(self, name: str) -> bool:
         """Whether the tenant is stored; what another process forgot is dropped from memory here."""
         with reading(self._engine) as connection:
-            stored_id = connection.execute(select(tenants.c.id).where(tenants.c.name == name)).scalar()
+            stored_id = find_tenant_id(connection, name)
             if name in self._known and self._known[name][0].id != stored_id:
                 del self._known[name]
-            if stored_id is not None and name not in self._known:
-                found = find_tenant(connection, name)
-                if found is not None:
-                    self._remember(found)
+            if name not in self._known and (found := find_tenant(connection, name)) is not None:
+                self._remember(found)
         return name in self._known
 
     def _remember(self, tenant: Tenant) -> None:

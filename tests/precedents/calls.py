@@ -3,6 +3,7 @@
 import random
 
 import numpy as np
+import pytest
 from sqlalchemy import select
 
 from cuecard.precedents import Precedent, Precedents
@@ -59,3 +60,13 @@ def stored_counts(store: Precedents, tenant: str = "acme") -> dict[int, Row]:
             key: {int(entry["code"]): (int(entry["n"]), float(entry["weight"]) * scale) for entry in unpack(data)}
             for key, data in packed
         }
+
+
+def assert_same(one: dict[int, Row], other: dict[int, Row]) -> None:
+    assert one.keys() == other.keys()
+    for key in one:
+        assert one[key].keys() == other[key].keys()
+        for code, (n, weight) in one[key].items():
+            assert n == other[key][code][0]
+            # Weights of one entry may span many half-lives; what a forgotten newer one leaves behind is rounding dust.
+            assert weight == pytest.approx(other[key][code][1], rel=1e-9, abs=1e-12)

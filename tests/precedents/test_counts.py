@@ -14,20 +14,10 @@ from hypothesis import strategies as st
 from cuecard.precedents import Precedents
 from cuecard.predictors.counts import CountKey, Kind, MemoryCounts, Situation, contexts, increments
 from cuecard.predictors.types import TurnView
-from tests.precedents.calls import Row, call, random_calls, stored_counts, turn
+from tests.precedents.calls import assert_same, call, random_calls, stored_counts, turn
 
 KINDS: tuple[Kind, ...] = ("action", "source", "state")
 NOW = Situation(actions=("a", "b"), state="said_b")
-
-
-def assert_same(one: dict[int, Row], other: dict[int, Row]) -> None:
-    assert one.keys() == other.keys()
-    for key in one:
-        assert one[key].keys() == other[key].keys()
-        for code, (n, weight) in one[key].items():
-            assert n == other[key][code][0]
-            # Weights of one entry may span many half-lives; what a forgotten newer one leaves behind is rounding dust.
-            assert weight == pytest.approx(other[key][code][1], rel=1e-9, abs=1e-12)
 
 
 async def read(store: Precedents, key: CountKey) -> Mapping[str, float]:
