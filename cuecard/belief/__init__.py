@@ -2,6 +2,16 @@
 
 from cuecard.belief.classifier import EmbeddedClassifier
 from cuecard.belief.facts import FactExtractor, FactUpdate
+from cuecard.belief.model_classifier import ModelClassifier
 from cuecard.belief.types import Belief, Distribution, Top, top
 
-__all__ = ["Belief", "Distribution", "EmbeddedClassifier", "FactExtractor", "FactUpdate", "Top", "top"]
+__all__ = [
+    "Belief",
+    "Distribution",
+    "EmbeddedClassifier",
+    "FactExtractor",
+    "FactUpdate",
+    "ModelClassifier",
+    "Top",
+    "top",
+]

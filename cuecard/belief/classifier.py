@@ -1,6 +1,7 @@
 """Classify without a model: embeddings, letters and the agent's last action give (cohort, mood, state)."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,13 +15,15 @@ from cuecard.belief.words import clauses
 from sops.models import Procedure
 
 STATE_WEIGHTS = Weights(embedding=1.0, ngrams=0.8, dense=0.4, ridge=1.0)
-CALLER_WEIGHTS = Weights(embedding=1.0, ngrams=0.4, dense=0.4, ridge=3.0)
+CALLER_WEIGHTS = Weights(embedding=1.0, ngrams=0.6, dense=0.2, ridge=1.0)
 DESCRIPTION_WEIGHT = 0.5
 STRANGER_TEMPERATURE = 1.15
 """Extra softness: an author's examples resemble one another more than a stranger's words resemble them."""
 PRIOR_POWER = 0.5
-CALLER_POWER = 0.7
-"""Part of a caller head's log ratio that is believed; its classes are learned from a few sentences each."""
+ANYBODY = 3.0
+"""What anybody could say weighs as much as this many kinds of caller, when they are learned."""
+TELLING = 0.6
+"""How far one utterance that sounds like a kind of caller is believed to tell of one."""
 LONG_WORDS = 14
 """Longer utterances are also judged clause by clause."""
 WHOLE_SHARE = 0.5
@@ -75,9 +78,9 @@ class EmbeddedClassifier:
         )
 
     def _caller_evidence(self, heard: Heard) -> tuple[Doubles, Doubles]:
-        cohort = _log_ratio(self._cohort_fit.head.scores(*heard))
-        mood = _log_ratio(self._mood_fit.head.scores(*heard))
-        return CALLER_POWER * cohort, CALLER_POWER * mood[self._mood_class]
+        cohort = _evidence(self._cohort_fit.head.scores(*heard))
+        mood = _evidence(self._mood_fit.head.scores(*heard))
+        return cohort, mood[self._mood_class]
 
 
 def _softmax(scores: Doubles) -> Doubles:
@@ -86,54 +89,66 @@ def _softmax(scores: Doubles) -> Doubles:
     return out
 
 
-def _log_ratio(scores: Floats) -> Doubles:
-    """log of P(class | words) over its share in training, where classes weigh alike."""
-    wide = scores.astype(np.float64)
-    out: Doubles = wide - log_sum_exp(wide) + np.log(len(wide))
+def _evidence(scores: Floats) -> Doubles:
+    """Log-likelihood ratios of the classes but the last, which is "anybody could say this".
+
+    A caller says what anybody could say most of the time, so the words of class c have likelihood
+    (1 - TELLING) P(words | anybody) + TELLING P(words | c): neutral words move nothing, however often they come.
+    """
+    odds = np.exp(np.clip(scores[:-1].astype(np.float64) - float(scores[-1]), -20.0, 20.0))
+    out: Doubles = np.log((1.0 - TELLING) + TELLING * odds)
     return out
 
 
+class _Said(NamedTuple):
+    text: str
+    label: int
+    trust: float
+
+
 def _fit_states(procedure: Procedure, ear: Ear) -> Fitted:
-    texts, labels, weight = [], [], []
+    said: list[_Said] = []
     for label, state in enumerate(procedure.states.values()):
-        for text, trust in [(state.description, DESCRIPTION_WEIGHT), *((example, 1.0) for example in state.examples)]:
-            texts.append(text)
-            labels.append(label)
-            weight.append(trust)
-    return fit(_rows(texts, labels, weight, ear), len(procedure.states), STATE_WEIGHTS)
+        said.append(_Said(state.description, label, DESCRIPTION_WEIGHT))
+        said += [_Said(example, label, 1.0) for example in state.examples]
+    return fit(_rows(said, ear), len(procedure.states), STATE_WEIGHTS)
+
+
+def _with_anybody(said: list[_Said], procedure: Procedure) -> list[_Said]:
+    """One more class, of what tells nothing of who is calling: the examples of the states, weighing as ANYBODY classes."""
+    label = max(one.label for one in said) + 1
+    plain = [example for state in procedure.states.values() for example in state.examples]
+    trust = ANYBODY * sum(one.trust for one in said) / label / len(plain)
+    return [*said, *(_Said(example, label, trust) for example in plain)]
 
 
 def _fit_cohorts(procedure: Procedure, ear: Ear) -> Fitted:
-    texts, labels, weight = [], [], []
+    said: list[_Said] = []
     for label, cohort in enumerate(procedure.cohorts.values()):
-        for text, trust in [(cohort.description, 1.0), *((example, 1.0) for example in cohort.examples)]:
-            texts.append(text)
-            labels.append(label)
-            weight.append(trust)
-    return fit(_rows(texts, labels, weight, ear), len(procedure.cohorts), CALLER_WEIGHTS)
+        said.append(_Said(cohort.description, label, 1.0))
+        said += [_Said(example, label, 1.0) for example in cohort.examples]
+    return fit(_rows(_with_anybody(said, procedure), ear), len(procedure.cohorts) + 1, CALLER_WEIGHTS)
 
 
 def _fit_moods(procedure: Procedure, keys: Sequence[str], ear: Ear) -> tuple[Fitted, Ints]:
     """One class a mood name: what "hurried" sounds like is shared between cohorts."""
     names = sorted({key.partition("/")[2] for key in keys})
-    texts, labels, weight = [], [], []
+    said: list[_Said] = []
     for cohort in procedure.cohorts.values():
         for name, mood in cohort.moods.items():
-            for text, trust in [(mood.description, DESCRIPTION_WEIGHT), *((example, 1.0) for example in mood.examples)]:
-                texts.append(text)
-                labels.append(names.index(name))
-                weight.append(trust)
-    fitted = fit(_rows(texts, labels, weight, ear), len(names), CALLER_WEIGHTS)
+            said.append(_Said(mood.description, names.index(name), DESCRIPTION_WEIGHT))
+            said += [_Said(example, names.index(name), 1.0) for example in mood.examples]
+    fitted = fit(_rows(_with_anybody(said, procedure), ear), len(names) + 1, CALLER_WEIGHTS)
     return fitted, np.array([names.index(key.partition("/")[2]) for key in keys])
 
 
-def _rows(texts: Sequence[str], labels: Sequence[int], weight: Sequence[float], ear: Ear) -> Rows:
-    heard = ear.hear_all(texts)
+def _rows(said: Sequence[_Said], ear: Ear) -> Rows:
+    heard = ear.hear_all([one.text for one in said])
     return Rows(
         vectors=np.stack([one.vector for one in heard]),
         sparse=[one.sparse for one in heard],
         dense=np.stack([one.dense for one in heard]),
-        labels=np.array(labels),
-        groups=np.arange(len(texts)),
-        weight=np.array(weight, np.float64),
+        labels=np.array([one.label for one in said]),
+        groups=np.arange(len(said)),
+        weight=np.array([one.trust for one in said]),
     )

@@ -39,10 +39,14 @@ class Callers:
         return out
 
     def update(self, joint: Doubles, cohort_log_ratio: Doubles, mood_log_ratio: Doubles) -> Doubles:
-        """Posterior after one utterance; log ratios (one a cohort, one a key) beyond the bound count as the bound."""
+        """Posterior after one utterance: moods drift a little, then the evidence is weighed."""
+        return self.weigh(self._drift(joint), cohort_log_ratio, mood_log_ratio)
+
+    def weigh(self, joint: Doubles, cohort_log_ratio: Doubles, mood_log_ratio: Doubles) -> Doubles:
+        """Bayes with log ratios (one a cohort, one a key); beyond the bound they count as the bound."""
         bound = np.log(MAX_RATIO)
-        evidence = np.clip(cohort_log_ratio, -bound, bound)[self.cohort_of] + np.clip(mood_log_ratio, -bound, bound)
-        posterior = self._drift(joint) * np.exp(evidence)
+        by_cohort = np.clip(cohort_log_ratio, -bound, bound)[self.cohort_of]
+        posterior = joint * np.exp(by_cohort + np.clip(mood_log_ratio, -bound, bound))
         out: Doubles = posterior / posterior.sum()
         return out
 

@@ -19,7 +19,7 @@ _NEGATION = re.compile(
 _SAID_RIGHT = re.compile(r"(?i)\b(?:misheard|told you|already)\b")
 _NEGATION_CHARS = 40
 _TAIL = re.compile(
-    r"(?i)\b(?:(?:last|final) (?:digits?|numbers?|bit|part|ones?|(?:two|three|four) (?:digits |numbers )?(?:is|are|should))"
+    r"(?i)\b(?:(?:last|final) (?:digits?|numbers?|bit|part|ones?|(?:two|three|four) (?:digits |numbers )?(?:is|are))"
     r"|at the end|ends? (?:in|with)|ending)\b"
 )
 _DATED = re.compile(r"(?i)\b(?:birth\w*|born|date|month|year)\b")
@@ -34,13 +34,13 @@ _DAY = re.compile(
     r"|\d{1,2}(?:st|nd|rd|th))\b"
 )
 _YEAR = re.compile(
-    r"(?i)\b((?:19|20)\d\d|(?:nineteen|twenty|two thousand)(?: and)?(?:[ -](?:oh|[a-z]+ty|[a-z]+teen|ten|eleven|twelve|one"
-    r"|two|three|four|five|six|seven|eight|nine)){1,2})\b"
+    r"(?i)\b((?:19|20)\d\d|(?:nineteen|twenty|two thousand)(?: and)?(?:[ -](?:oh|[a-z]+ty|[a-z]+teen|ten|eleven|twelve"
+    r"|one|two|three|four|five|six|seven|eight|nine)){1,2})\b"
 )
 
 
 def negated(words: str, start: int) -> bool:
-    """Whether the value that starts there is one the caller takes back: "not 883", "I said the fourth" (and meant the fifth)."""
+    """Whether the value that starts there is one the caller takes back: "not 883"."""
     before = words[max(0, start - _NEGATION_CHARS) : start]
     match = _NEGATION.search(before)
     if match is None:
