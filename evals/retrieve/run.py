@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from corpus import Embed, Index, open_index
-from corpus.index import Vectors
+from corpus import Embed, Index, Vectors, open_index
 from evals.retrieve.questions import CORPORA, Question, Split, load_questions
 from evals.retrieve.score import DEPTH, rank, summary
 
