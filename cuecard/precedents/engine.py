@@ -85,6 +85,22 @@ def writing(engine: Engine, lock: int) -> Iterator[Connection]:
         raise _storage_error(engine, error) from error
 
 
+def overwrite_deleted(connection: Connection) -> None:
+    """Have SQLite blank what this connection deletes from now on, so that no words linger in free pages of the file."""
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("PRAGMA secure_delete=ON")
+
+
+def empty_journal(engine: Engine) -> None:
+    """Bring SQLite's write-ahead log into the file and empty it: it still holds pages as they were.
+
+    While another process is reading, it is left for the next time.
+    """
+    if engine.dialect.name == "sqlite":
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
 def _storage_error(engine: Engine, error: SQLAlchemyError) -> StorageError:
     # The first line only: the rest quotes parameters, which may be a caller's words.
     reason = str(getattr(error, "orig", None) or error).splitlines()[0]

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from threading import Lock
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, select
 
 from cuecard.precedents.engine import reading
+from cuecard.precedents.names import known_as
 from cuecard.precedents.questions import typical
+from cuecard.precedents.schema import sessions, tenants
 from cuecard.precedents.similar import Situation, similar
-from cuecard.precedents.tenants import Tenant, find_tenant
+from cuecard.precedents.tenants import Tenant, find_tenant, find_tenant_id
 from cuecard.precedents.topics import Topics
 from cuecard.precedents.types import Similar, Vector
 
@@ -39,6 +41,16 @@ class Reader:
             known = self._current(connection, name)
             return {} if known is None else typical(connection, *known, sop, topic_ids)
 
+    def tenants_with(self, session: str) -> list[str]:
+        """Tenants that have stored a call of that name."""
+        with reading(self.engine) as connection:
+            names = connection.execute(select(tenants.c.id, tenants.c.name)).all()
+            return [name for tenant_id, name in names if _has(connection, tenant_id, known_as(name, session))]
+
+    def is_tenant(self, name: str) -> bool:
+        with reading(self.engine) as connection:
+            return find_tenant_id(connection, name) is not None
+
     def _current(self, connection: Connection, name: str) -> tuple[Tenant, Topics] | None:
         """The tenant and its topics as they are now; topics are read again only when they have changed."""
         known = self._topics.get(name)
@@ -51,3 +63,8 @@ class Reader:
             topics.refresh(connection)
             known = self._topics[name] = (tenant, topics)
         return known
+
+
+def _has(connection: Connection, tenant_id: int, names: Sequence[str]) -> bool:
+    found = select(sessions.c.id).where(sessions.c.tenant_id == tenant_id, sessions.c.name.in_(names))
+    return connection.execute(found).first() is not None

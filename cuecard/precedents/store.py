@@ -143,6 +143,14 @@ class Precedents:
         self.counts(tenant).reset()
         return n_turns
 
+    async def tenants_with(self, session: str) -> list[str]:
+        """Tenants that have stored a call of that name."""
+        return await self._read(self._reader.tenants_with, session)
+
+    async def is_tenant(self, name: str) -> bool:
+        """Whether anything is stored under that tenant."""
+        return await self._read(self._reader.is_tenant, name)
+
     async def purge(self, started_before: float) -> int:
         """Remove the words, vectors and names of calls that began before (Unix seconds). Returns how many calls."""
         return await self._on_thread(self._writer.purge, started_before)

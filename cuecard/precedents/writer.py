@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, select, update
 from cuecard.errors import StorageError
 from cuecard.models.embeddings import Embedder
 from cuecard.precedents import forget
-from cuecard.precedents.engine import reading, writing
+from cuecard.precedents.engine import empty_journal, overwrite_deleted, reading, writing
 from cuecard.precedents.names import known_as
 from cuecard.precedents.record import record
 from cuecard.precedents.schema import sessions, tenants
@@ -60,14 +60,18 @@ class Writer:
         if not self._knows(name):
             return 0, {}
         with self._change(name) as (connection, tenant, topics):
+            overwrite_deleted(connection)
             n_turns, keys = forget.forget_session(connection, tenant, topics, known_as(name, session))
-            return n_turns, {name: keys}
+        empty_journal(self._engine)
+        return n_turns, {name: keys}
 
     def forget_tenant(self, name: str) -> int:
         if not self._knows(name):
             return 0
         with self._change(name) as (connection, tenant, _):
+            overwrite_deleted(connection)
             n_turns = forget.forget_tenant(connection, tenant)
+        empty_journal(self._engine)
         del self._known[name]
         return n_turns
 
@@ -79,8 +83,10 @@ class Writer:
             n_done = 1
             while n_done:
                 with self._change(name) as (connection, tenant, topics):
+                    overwrite_deleted(connection)
                     n_done = forget.anonymise(connection, tenant, topics, started_before)
                 n_sessions += n_done
+        empty_journal(self._engine)
         return n_sessions
 
     def rename(self, name: str, sop: str, aliases: Mapping[str, str]) -> bool:
