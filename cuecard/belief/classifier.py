@@ -115,7 +115,7 @@ def _fit_states(procedure: Procedure, ear: Ear) -> Fitted:
 
 
 def _with_anybody(said: list[_Said], procedure: Procedure) -> list[_Said]:
-    """One more class, of what tells nothing of who is calling: the examples of the states, weighing as ANYBODY classes."""
+    """One more class, of what tells nothing of who is calling: the examples of the states."""
     label = max(one.label for one in said) + 1
     plain = [example for state in procedure.states.values() for example in state.examples]
     trust = ANYBODY * sum(one.trust for one in said) / label / len(plain)
