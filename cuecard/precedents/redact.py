@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 MIN_FACT_CHARS = 2
 """Shorter values (a "y" for yes) would blank letters all over a sentence."""
+MIN_PART_CHARS = 3
 
 PATTERNS: tuple[tuple[str, str], ...] = (
     (r"\b[\w.+-]+\s?@\s?[\w-]+(?:\.[\w-]+)+\b", "{email}"),
     (r"\b(?:https?://|www\.)\S+", "{link}"),
     # Phone numbers, cards, policy and account numbers, dates, postcodes: a run with at least three digits in it.
-    (r"(?<!\w)\+?[A-Za-z]{0,4}-?\d(?:[\s()./-]?\d){2,}\w*", "{number}"),
+    (r"(?<!\w)\+?[A-Za-z]{0,4}-?\d(?:[\s()./-]{0,2}\d){2,}\w*", "{number}"),
     # Numbers as they are spoken: three or more digit words in a row.
     (
         r"\b(?:(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|double|triple)[\s,-]+){2,}"
@@ -22,6 +24,10 @@ PATTERNS: tuple[tuple[str, str], ...] = (
 """(regular expression, what stands there instead), in the order they are applied."""
 
 
+_MARK = 0xE000
+"""First of the private-use characters that hold a fact's place while the patterns run, which would maul its name."""
+
+
 class Redactor:
     """Replaces known personal values by `{fact_name}` and everything `patterns` finds by their stand-ins."""
 
@@ -29,19 +35,30 @@ class Redactor:
         self._patterns = [(re.compile(pattern, re.IGNORECASE), stand_in) for pattern, stand_in in patterns]
 
     def redact(self, text: str, facts: Mapping[str, str]) -> str:
-        """The text without them; facts first, longest value first, so that a name inside another survives nowhere."""
-        for name, value in sorted(facts.items(), key=lambda fact: -len(fact[1])):
-            if len(value.strip()) >= MIN_FACT_CHARS:
-                text = _spelled(value).sub("{" + name + "}", text)
+        """The text without them. Of a value of several words, each longer word is taken out by itself too."""
+        names = [name for name, value in facts.items() if len(value.strip()) >= MIN_FACT_CHARS]
+        spelled = [
+            (len(form), form, chr(_MARK + index)) for index, name in enumerate(names) for form in _forms(facts[name])
+        ]
+        for _, form, mark in sorted(spelled, reverse=True):
+            text = _pattern(form).sub(mark, text)
         for pattern, stand_in in self._patterns:
             text = pattern.sub(stand_in, text)
+        for index, name in enumerate(names):
+            text = text.replace(chr(_MARK + index), "{" + name + "}")
         return text
 
 
-def _spelled(value: str) -> re.Pattern[str]:
-    """The value as callers write it: any case, with or without the spaces and dashes between its parts."""
-    characters = [character for character in value if character.isalnum()]
-    if not characters or len(characters) < MIN_FACT_CHARS:
-        return re.compile(r"(?<!\w)" + re.escape(value.strip()) + r"(?!\w)", re.IGNORECASE)
+def _forms(value: str) -> set[str]:
+    parts = value.split()
+    return {value.strip()} | {
+        part for part in parts if len(parts) > 1 and len(part) >= MIN_PART_CHARS and part.isalpha()
+    }
+
+
+@lru_cache(maxsize=1024)
+def _pattern(value: str) -> re.Pattern[str]:
+    """The value as callers write it: in any case, with or without spaces and dashes between its characters."""
+    characters = [character for character in value if character.isalnum()] or [*value]
     body = r"[\s\W_]{0,3}".join(re.escape(character) for character in characters)
     return re.compile(rf"(?<!\w){body}(?!\w)", re.IGNORECASE)

@@ -60,7 +60,8 @@ async def test_a_forgotten_tenant_leaves_nothing_and_others_everything(store: Pr
     assert await store.counts("acme").read([CountKey("renewal", "action", 1, ("last", "a"))]) == [{"b": 1.0}]
 
 
-async def test_forgotten_words_cannot_be_read_from_the_file(store: Precedents, tmp_path: Path) -> None:
+async def test_forgotten_words_cannot_be_read_from_the_file(tmp_path: Path) -> None:
+    store = await Precedents.open(tmp_path / "p.sqlite")
     await store.record(call("a", "ab", utterance="my maiden name is Zwiebelkuchen"))
     await store.record(call("b", "ab", utterance="something harmless"))
     await store.flush()
@@ -68,6 +69,7 @@ async def test_forgotten_words_cannot_be_read_from_the_file(store: Precedents, t
     await store.forget_session("acme", "a")
     assert b"Zwiebelkuchen" not in _bytes(tmp_path)
     assert b"harmless" in _bytes(tmp_path)
+    await store.close()
 
 
 def _bytes(folder: Path) -> bytes:
