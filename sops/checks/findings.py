@@ -30,8 +30,8 @@ class Lines:
 
     def __init__(self, root: yaml.Node | None) -> None:
         self._lines: dict[Place, int] = {(): 1}
-        self.duplicates: list[tuple[Place, int]] = []
-        """Keys that stand twice in one mapping, with the line of the second."""
+        self.duplicates: list[Place] = []
+        """Keys that stand twice in one mapping; their line is that of the second."""
         if root is not None:
             self._walk(root, ())
 
@@ -48,7 +48,7 @@ class Lines:
             for key, value in node.value:
                 name = str(key.value)
                 if name in seen:
-                    self.duplicates.append(((*place, name), key.start_mark.line + 1))
+                    self.duplicates.append((*place, name))
                 seen.add(name)
                 self._lines[(*place, name)] = key.start_mark.line + 1
                 self._walk(value, (*place, name))

@@ -41,9 +41,9 @@ def check_text(text: str, where: str, tables: Tables | None = None) -> list[Find
     except yaml.YAMLError as error:
         return [Finding(where, 1, "error", f"This is not valid YAML: {error}.", "Remove what is no plain text.")]
     found = Findings(where, lines)
-    for place, line in lines.duplicates:
+    for place in lines.duplicates:
         spoken = ".".join(str(part) for part in place)
-        found.error(place, f"{spoken}: it stands twice, the second time on line {line}.", "Keep one of them.")
+        found.error(place, f"{spoken}: it stands twice, and only the second counts.", "Keep one of them.")
     try:
         procedure = Procedure.model_validate(data)
     except ValidationError as error:
