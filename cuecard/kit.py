@@ -59,13 +59,24 @@ def build_kit(
     return Kit(
         procedure=procedure,
         path=path,
-        classifier=EmbeddedClassifier(procedure, embedder.embed),
+        classifier=_classifier(procedure, path, embedder),
         extractor=FactExtractor(procedure),
         broker=broker,
         prior=ProcedurePrior(procedure),
         indexes=indexes,
         rag_deps=frozenset(sources),
     )
+
+
+_FITTED: dict[tuple[Path, int, str], EmbeddedClassifier] = {}
+"""Fitting takes a second, and a classifier never changes: engines of one process share it."""
+
+
+def _classifier(procedure: Procedure, path: Path, embedder: Embedder) -> EmbeddedClassifier:
+    key = (path, path.stat().st_mtime_ns, getattr(embedder, "model", ""))
+    if key not in _FITTED:
+        _FITTED[key] = EmbeddedClassifier(procedure, embedder.embed)
+    return _FITTED[key]
 
 
 def corpus_of(procedure_path: Path, name: str) -> str | Path:

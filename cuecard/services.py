@@ -16,8 +16,9 @@ from cuecard.context import Context
 from cuecard.events import EventLog, SessionStarted
 from cuecard.kit import Kit, build_kit
 from cuecard.models.chat import Chat, build_chat
-from cuecard.models.embeddings import Embedder, load_embedder
+from cuecard.models.embeddings import Embedder, load_embedder, weights_name
 from cuecard.models.tokens import Count, counter, estimate
+from cuecard.models.vector_cache import CachedEmbedder
 from cuecard.planning import ByValue, Nothing, Planner
 from cuecard.pool import Pool
 from cuecard.precedents import Precedents, Redactor
@@ -129,7 +130,7 @@ class Services:
             load_procedure(name),
             name,
             settings=self.settings,
-            embedder=self.embedder,
+            embedder=CachedEmbedder(self.embedder, weights_name(self.settings.embedding_model)),
             clock=self.clock,
             ledger=self._ledger(),
             index_folder=self.settings.data_dir / "indexes" if self.persist else None,

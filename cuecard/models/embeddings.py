@@ -117,6 +117,15 @@ def find_weights() -> Path:
     raise WeightsError(f"No package with the embedding weights is installed: {wanted}, or set CUECARD_EMBEDDING_MODEL.")
 
 
+def weights_name(path: Path | None = None) -> str:
+    """What tells these weights from others: the pinned sha256, or the file's path, size and time."""
+    if path is None:
+        found = find_weights()
+        return next(package.sha256 for package in PACKAGES if str(found).endswith(package.file))
+    stat = path.stat()
+    return f"{path}:{stat.st_size}:{stat.st_mtime_ns}"
+
+
 def _check(path: Path, sha256: str, remedy: str) -> None:
     if not path.is_file():
         raise WeightsError(f"{path} is missing: {remedy}.")
