@@ -37,11 +37,9 @@ class Redactor:
     def redact(self, text: str, facts: Mapping[str, str]) -> str:
         """The text without them. Of a value of several words, each longer word is taken out by itself too."""
         names = [name for name, value in facts.items() if len(value.strip()) >= MIN_FACT_CHARS]
-        spelled = [
-            (len(form), form, chr(_MARK + index)) for index, name in enumerate(names) for form in _forms(facts[name])
-        ]
-        for _, form, mark in sorted(spelled, reverse=True):
-            text = _pattern(form).sub(mark, text)
+        marks = {form: chr(_MARK + index) for index, name in enumerate(names) for form in _forms(facts[name])}
+        for form in sorted(marks, key=len, reverse=True):
+            text = _pattern(form).sub(marks[form], text)
         for pattern, stand_in in self._patterns:
             text = pattern.sub(stand_in, text)
         for index, name in enumerate(names):
@@ -50,10 +48,8 @@ class Redactor:
 
 
 def _forms(value: str) -> set[str]:
-    parts = value.split()
-    return {value.strip()} | {
-        part for part in parts if len(parts) > 1 and len(part) >= MIN_PART_CHARS and part.isalpha()
-    }
+    """The value, and its longer words when there are several."""
+    return {value.strip(), *(part for part in value.split() if len(part) >= MIN_PART_CHARS and part.isalpha())}
 
 
 @lru_cache(maxsize=1024)

@@ -51,7 +51,7 @@ def test_a_failed_transaction_leaves_nothing(place: str | Path) -> None:
     engine = open_engine(place)
     migrate(engine)
     insert = text("INSERT INTO precedent_migrations (number) VALUES (77)")
-    with pytest.raises(StorageError, match="(?i)unique"), writing(engine, 1) as connection:
+    with pytest.raises(StorageError, match=r"(?i)unique"), writing(engine, 1) as connection:
         connection.execute(insert, [{}, {}])
     with reading(engine) as connection:
         assert connection.execute(text("SELECT count(*) FROM precedent_migrations WHERE number = 77")).scalar() == 0

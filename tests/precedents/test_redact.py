@@ -54,9 +54,7 @@ async def test_neither_words_nor_vector_of_what_was_said_reach_the_database(stor
     assert all("Maria" not in str(waiting) for waiting in cleaning._waiting)
     await cleaning.flush()
     with reading(store._reader.engine) as connection:
-        rows = connection.execute(
-            select(words.c.utterance, words.c.reply, words.c.embedding).order_by(words.c.turn)
-        ).all()
+        rows = connection.execute(select(words).order_by(words.c.turn)).all()
     assert (rows[0].utterance, rows[0].reply) == ("I'm {name}", "Hello {name}")
     assert rows[0].embedding is None
     assert rows[1].utterance == "What does it cover?"
