@@ -83,9 +83,9 @@ class Scheduler:
         latency_s: Floats = np.array([self._latency_s(c.job.key.dep) for c in candidates])
         price_s: Floats = np.array([c.job.call.spec.price + self.price_s for c in candidates])
         asked = np.array([is_query(c.job.call.spec) for c in candidates])
-        anyway_s: Floats = hidden_by_partial_s(latency_s) * asked
-        lead_s = LEAD_FIRST_S + LEAD_STEP_S * np.arange(self.horizon, dtype=np.float64)
-        saved_s = first_use(p_need) * hidden_s(latency_s, lead_s, anyway_s)
+        ttl_s: Floats = np.array([c.job.call.spec.ttl_s for c in candidates])
+        anyway_s: Floats = hidden_by_partial_s(latency_s, HEARD_S) * asked
+        saved_s = first_use(p_need) * hidden_s(latency_s, ttl_s, anyway_s, leads_s(self.horizon)).seconds
         value_s = saved_s.sum(axis=1) - price_s
         p_use = 1.0 - np.prod(1.0 - p_need, axis=1)
         decisions = []

@@ -12,6 +12,7 @@ from cuecard.predictors.types import Vector
 from cuecard.prefetch.scheduler import Decision
 from cuecard.prefetch.types import FetchJob
 from cuecard.session import Engine, Session
+from cuecard.session.memory import LatestOnlySaver
 from cuecard.settings import Settings
 from graphs import supervisor
 from nodes.state import SupervisorState
@@ -48,7 +49,7 @@ def slow_engine(engine: Engine) -> Engine:
     graph.add_node("sleep", _slow_pass)
     graph.add_edge("__start__", "sleep")
     graph.add_edge("sleep", "classify")
-    engine.trigger = LocalTrigger(graph.compile(store=engine.store), engine.services)
+    engine.trigger = LocalTrigger(graph.compile(checkpointer=LatestOnlySaver(), store=engine.store), engine.services)
     engine.services.trigger = engine.trigger
     return engine
 
@@ -92,7 +93,7 @@ def test_no_supervisor_token_reaches_the_responders_stream(settings: Settings) -
             graph = supervisor.build(engine.services)
             graph.add_node("think", think)
             graph.add_edge("__start__", "think")
-            engine.services.trigger = LocalTrigger(graph.compile(store=engine.store), engine.services)
+            engine.services.trigger = LocalTrigger(graph.compile(checkpointer=LatestOnlySaver(), store=engine.store), engine.services)
             session = await engine.session("insurance_renewal")
             config = {"configurable": {"thread_id": "t"}}
             for words in ("hello", "nice weather today"):
