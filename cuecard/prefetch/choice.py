@@ -1,11 +1,14 @@
 """Which of the prospects to fetch now, in what order: the rule that every scheduler of ours goes by."""
 
+import os
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from cuecard.prefetch.outlook import Prospects
+
+MIN_URGENCY = float(os.environ.get("MU", "0.002"))
 
 
 class Choice(NamedTuple):
@@ -25,8 +28,8 @@ def choose(prospects: Prospects, fresh_for_s: Callable[[str], float], next_need_
     need falls due, `next_need_s` from now, can wait for the next pass, whose forecast will know more.
     """
     gain = prospects.value_s - np.maximum(prospects.wait_s, 0.0)
-    rows = np.flatnonzero((prospects.value_s > 0.0) & (gain >= 0.0))
     urgency = gain / prospects.latency_s
+    rows = np.flatnonzero((prospects.value_s > 0.0) & (urgency > MIN_URGENCY))
     chosen = []
     for row in rows[np.argsort(-urgency[rows])].tolist():
         name = prospects.names[row]

@@ -11,13 +11,13 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from cuecard.prefetch.topics import Step, next_question
 from cuecard.prefetch.value import Floats
 
 K = TypeVar("K", bound=Hashable)
 
 CONCENTRATIONS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
 """Strengths of a prior that are tried; the one under which the past calls are likeliest is taken."""
-DISCOUNTS = (0.0, 0.2, 0.4, 0.6, 0.8)
 
 
 class PastTurn(NamedTuple):
@@ -33,6 +33,8 @@ class PastTurn(NamedTuple):
     """Identity was verified by the end of this turn."""
     seconds: float = 8.0
     """From the end of the caller's words of this turn to the end of the next, without stalls."""
+    heard_s: float = 0.0
+    """How long before the caller stopped their unfinished words gave the question away; 0 when they didn't."""
 
 
 PastCall = Sequence[PastTurn]
@@ -78,6 +80,8 @@ class Habits:
     """(c, q+1, q): P(next question | last question); the last row is for a call without one so far."""
     seconds: Floats
     """Turn lengths seen, sorted."""
+    heard_s: Floats
+    """Head starts that unfinished words gave on questions (see `PastTurn.heard_s`)."""
 
     def leads_s(self, horizon: int, after_s: float, samples: int = 64) -> Floats:
         """Samples (samples, horizon) of the time from a pass that ends `after_s` into a turn to the ends of the next."""
@@ -111,6 +115,7 @@ def learn(calls: Sequence[PastCall]) -> Habits:
         asks=_asks(calls, hours, _ends(calls, actions)),
         topics=_topics(calls, cohorts, questions),
         seconds=np.sort(np.array([turn.seconds for turn in turns] or [8.0])),
+        heard_s=np.array([turn.heard_s for turn in turns if turn.question is not None] or [0.0]),
     )
 
 
@@ -198,60 +203,21 @@ def _asks(calls: Sequence[PastCall], hours: Floats, ends: Floats) -> Floats:
 
 
 def _topics(calls: Sequence[PastCall], cohorts: Names, questions: Names) -> Floats:
-    """P(next question | cohort, last question): popularity in the cohort, sharpened by what followed what."""
-    n = len(questions)
-    popular = {c: np.zeros(n) for c in range(len(cohorts))}
-    chain = {q: np.zeros(n) for q in range(n)}
-    steps: list[tuple[int, int, int]] = []
+    steps = []
     for call in calls:
-        last = None
+        last = -1
         for turn in call:
-            q = questions.row(turn.question)
-            if q is None:
-                continue
-            c = cohorts.row(turn.cohort) or 0
-            popular[c][q] += 1.0
-            if last is not None:
-                chain[last][q] += 1.0
-                steps.append((c, last, q))
-            last = q
-    everywhere = _unit(sum(popular.values(), np.zeros(n)) + 0.5)
-    by_cohort = _shrunk(popular, lambda _: everywhere)
-    discount, strength = _best_discount(chain, by_cohort, steps)
-    topics = np.zeros((len(cohorts), n + 1, n))
-    for c, base in by_cohort.items():
-        for q, counts in chain.items():
-            topics[c, q] = _discounted(counts, base, discount, strength)
-        topics[c, n] = base
-    return topics
+            row = questions.row(turn.question)
+            if row is not None:
+                steps.append(Step(cohorts.row(turn.cohort) or 0, last, row))
+                last = row
 
+    def shrink(counts: Floats) -> Floats:
+        everywhere = _unit(counts.sum(axis=0) + 0.5)
+        rows = _shrunk(dict(enumerate(counts)), lambda _: everywhere)
+        return np.array([rows[c] for c in range(len(counts))])
 
-def _discounted(counts: Floats, base: Floats, discount: float, strength: float) -> Floats:
-    """Pitman-Yor shrinkage: every kind of thing seen gives up `discount`, which goes to the base."""
-    kept = np.maximum(counts - discount, 0.0)
-    total = counts.sum()
-    spread = strength + total - kept.sum()
-    return np.asarray((kept + spread * base) / (total + strength))
-
-
-def _best_discount(
-    chain: dict[int, Floats], by_cohort: dict[int, Floats], steps: Sequence[tuple[int, int, int]]
-) -> tuple[float, float]:
-    """The pair under which each step, left out of the counts, is likeliest."""
-    if not steps:
-        return 0.0, CONCENTRATIONS[-1]
-    rows = np.array([chain[last][q] for _, last, q in steps])
-    totals = np.array([chain[last].sum() for _, last, _ in steps])
-    kinds = np.array([np.count_nonzero(chain[last]) for _, last, _ in steps]) - (rows == 1.0)
-    base = np.array([by_cohort[c][q] for c, _, q in steps])
-
-    def likelihood(pair: tuple[float, float]) -> float:
-        discount, strength = pair
-        kept = np.maximum(rows - 1.0 - discount, 0.0)
-        p = (kept + (strength + discount * kinds) * base) / (totals - 1.0 + strength)
-        return float(np.log(np.maximum(p, 1e-12)).sum())
-
-    return max(((d, m) for d in DISCOUNTS for m in CONCENTRATIONS), key=likelihood)
+    return next_question(steps, len(cohorts), len(questions), shrink)
 
 
 def _shrunk(counts: dict[K, Floats], base: Callable[[K], Floats]) -> dict[K, Floats]:

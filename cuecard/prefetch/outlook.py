@@ -42,8 +42,6 @@ class Costs:
     ttl_s: float
     after_s: float
     """How far into a turn a pass ends."""
-    partials: bool = True
-    """The caller's unfinished words are listened to, which saves much of a question's stall without any guess."""
 
 
 class RecordOutlook:
@@ -54,7 +52,7 @@ class RecordOutlook:
         self._latency_s = np.array([costs.record_s[name] for name in habits.records.all])
         n = len(self._latency_s)
         leads_s = habits.leads_s(RECORD_HORIZON, costs.after_s)
-        self._saves = hidden_s(self._latency_s, np.full(n, costs.ttl_s), np.zeros(n), leads_s)
+        self._saves, self._lives = hidden_s(self._latency_s, np.full(n, costs.ttl_s), np.zeros(n), leads_s)
         self._price_s = costs.price_s
         self._lasts = lasting(costs.ttl_s, float(habits.seconds.mean()), habits.turns)
         k, c, a = habits.turns, len(habits.cohorts), len(habits.actions)
@@ -98,7 +96,7 @@ class RecordOutlook:
         for h in range(1, RECORD_HORIZON):
             first[..., h] = step @ (spared * later[..., h - 1])
         first[..., -1] += step @ (spared * later[..., -1])
-        value_s = (first * self._saves).sum(axis=-1) - self._price_s
+        value_s = (first * self._saves).sum(axis=-1) - self._price_s * (1.0 - (first * self._lives).sum(axis=-1))
         wait_s = step @ (spared * self._worth[turn + 1, cohort] + needs * self._fresh[turn + 1, cohort])
         return first, value_s, wait_s
 
@@ -132,9 +130,10 @@ class QuestionOutlook:
         self._habits = habits
         n = len(habits.questions)
         self._latency_s = np.array([costs.question_s[name] for name in habits.questions.all])
-        anyway_s = hidden_by_partial_s(self._latency_s) if costs.partials else np.zeros(n)
+        anyway_s = hidden_by_partial_s(self._latency_s, habits.heard_s)
         leads_s = habits.leads_s(QUESTION_HORIZON, costs.after_s)
-        self._saves = hidden_s(self._latency_s, np.full(n, costs.ttl_s), anyway_s, leads_s).astype(np.float32)
+        saves, lives = hidden_s(self._latency_s, np.full(n, costs.ttl_s), anyway_s, leads_s)
+        self._saves, self._lives = saves.astype(np.float32), lives.astype(np.float32)
         self._price_s = np.float32(costs.price_s)
         self._lasts = lasting(costs.ttl_s, float(habits.seconds.mean()), habits.turns)
         self._closes = habits.milestone @ habits.ends
@@ -145,9 +144,7 @@ class QuestionOutlook:
         value_s, wait_s, p_use, p_next = self._of(cohort)
         n = len(self._habits.questions)
         at = (min(turn, self._habits.turns - 1), int(asked_now), n if last is None else last)
-        return Prospects(
-            self._habits.questions.all, value_s[at], wait_s[at], p_use[at], p_next[at], self._latency_s
-        )
+        return Prospects(self._habits.questions.all, value_s[at], wait_s[at], p_use[at], p_next[at], self._latency_s)
 
     def _of(self, cohort: int) -> tuple[Floats, ...]:
         if cohort not in self._tables:
@@ -166,7 +163,8 @@ class QuestionOutlook:
             p_use[turn] = p_next[turn] + self._after(turn, topics, p_use[turn + 1])
             rest = p_use[turn] - p_next[turn] - second[turn]
             saved = p_next[turn] * self._saves[:, 0] + second[turn] * self._saves[:, 1] + rest * self._saves[:, 2]
-            value_s[turn] = saved - self._price_s + self._expired(turn, topics, worth)
+            used = p_next[turn] * self._lives[:, 0] + second[turn] * self._lives[:, 1] + rest * self._lives[:, 2]
+            value_s[turn] = saved - self._price_s * (1.0 - used) + self._expired(turn, topics, worth)
             wait_s[turn] = self._after(turn, topics, worth[turn + 1])
             worth[turn] = np.maximum(np.maximum(value_s[turn], wait_s[turn]), 0.0)
         return value_s, wait_s, p_use, p_next

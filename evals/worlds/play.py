@@ -9,7 +9,18 @@ from typing import NamedTuple, Protocol
 from cuecard.clock import Clock
 from cuecard.events import Event
 from cuecard.pool import Pool
-from cuecard.prefetch import FetchBroker, FetchCall, FetchJob, FetchKey, FetchResult, Item, Limits, Record, SessionId, Sink
+from cuecard.prefetch import (
+    FetchBroker,
+    FetchCall,
+    FetchJob,
+    FetchKey,
+    FetchResult,
+    Item,
+    Limits,
+    Record,
+    SessionId,
+    Sink,
+)
 from cuecard.prefetch.events import FetchStarted
 from evals.worlds.world import Need, Shape, Turn, World
 from sops.models import Dependency

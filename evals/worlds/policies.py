@@ -1,14 +1,14 @@
 """Who decides what to fetch ahead: the rules people use, ours, and the bounds on either side."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from cuecard.prefetch.choice import choose
 from cuecard.prefetch.habits import Habits, PastTurn, learn
 from cuecard.prefetch.outlook import Costs, Prospects, QuestionOutlook, RecordOutlook
-from evals.worlds.play import Live, Wish, name_of
+from evals.worlds.play import PARTIAL_LEAD_S, Live, Wish, name_of
 from evals.worlds.world import ACTIONS, ANSWER, Need, Turn, World
 
 
@@ -17,8 +17,8 @@ def in_order(needs: Iterable[Need]) -> list[Wish]:
     return [Wish(need, -float(n)) for n, need in enumerate(needs)]
 
 
-def past_call(world: World, call: Sequence[Turn]) -> list[PastTurn]:
-    """A scripted call as the history that a scheduler learns from."""
+def past_call(world: World, call: Sequence[Turn], hears: Sequence[bool]) -> list[PastTurn]:
+    """A scripted call as the history that a scheduler learns from; `hears` as in `Stage`."""
     return [
         PastTurn(
             cohort=str(turn.cohort),
@@ -27,6 +27,7 @@ def past_call(world: World, call: Sequence[Turn]) -> list[PastTurn]:
             question=next((name_of(need) for need in turn.needs if need.kind == "question"), None),
             verified=k >= world.shape.identity_turn,
             seconds=turn.speech_s + turn.gap_s,
+            heard_s=min(PARTIAL_LEAD_S, call[k - 1].gap_s) if k and hears[k - 1] else 0.0,
         )
         for k, turn in enumerate(call)
     ]
@@ -80,17 +81,18 @@ class Ours:
 
     def __post_init__(self) -> None:
         self.records = RecordOutlook(self.habits, self.costs)
+        self.at_once = RecordOutlook(self.habits, replace(self.costs, after_s=0.0))
         self.questions = QuestionOutlook(self.habits, self.costs)
         self.next_s = float(np.median(self.habits.seconds)) - self.costs.after_s
 
     def wishes(self, event: str, live: Live) -> list[Wish]:
         wishes = []
-        for prospects in self.prospects(live):
+        for prospects in self.prospects(event, live):
             wishes += choose(prospects, lambda name: live.fresh_for_s(self.needs[name]), self.next_s)
         wishes.sort(key=lambda choice: -choice.urgency)
         return [Wish(self.needs[choice.name], choice.urgency, choice.p_use) for choice in wishes]
 
-    def prospects(self, live: Live) -> list[Prospects]:
+    def prospects(self, event: str, live: Live) -> list[Prospects]:
         habits, turns = self.habits, live.turns
         turn = len(turns) - 1
         cohort = habits.cohorts.row(str(turns[-1].cohort)) or 0
@@ -100,12 +102,15 @@ class Ours:
         last = habits.questions.row(name_of(asked[-1])) if asked else None
         found = [self.questions.at(cohort, turn, last, turns[-1].action == ANSWER)]
         if live.identity:
-            found.append(self.records.at(cohort, turn, before, action))
+            outlook = self.at_once if event == "identity" else self.records
+            found.append(outlook.at(cohort, turn, before, action))
         return found
 
 
 def ours(world: World, training: Sequence[Sequence[Turn]], price_s: float) -> Ours:
-    habits = learn([past_call(world, call) for call in training])
+    dice = np.random.default_rng(7)
+    heard = [[bool(dice.random() < 0.8) for _ in call] for call in training]
+    habits = learn([past_call(world, call, hears) for call, hears in zip(training, heard, strict=True)])
     needs = {name_of(need): need for call in training for turn in call for need in turn.needs}
     costs = Costs(
         record_s={name: world.latency_s(needs[name]) for name in habits.records.all},
