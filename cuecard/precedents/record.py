@@ -78,7 +78,7 @@ def record(connection: Connection, tenant: Tenant, topics: Topics, batch: Sequen
         for turn, precedent in fresh.items():
             steps[turn], embedding = _step(connection, tenant, topics, precedent)
             new_turns.append(_turn_row(session.id, precedent, steps[turn]))
-            if precedent.utterance or precedent.reply:
+            if precedent.utterance or precedent.reply or embedding is not None:
                 after = max((other for other in steps if other < turn), default=None)
                 after_id = steps[after].action if after is not None else 0
                 new_words.append(_words_row(session.id, tenant.id, precedent, steps[turn], after_id, embedding))

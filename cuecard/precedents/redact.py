@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 
 MIN_FACT_CHARS = 2
 """Shorter values (a "y" for yes) would blank letters all over a sentence."""
@@ -52,7 +51,6 @@ def _forms(value: str) -> set[str]:
     return {value.strip(), *(part for part in value.split() if len(part) >= MIN_PART_CHARS and part.isalpha())}
 
 
-@lru_cache(maxsize=1024)
 def _pattern(value: str) -> re.Pattern[str]:
     """The value as callers write it: in any case, with or without spaces and dashes between its characters."""
     characters = [character for character in value if character.isalnum()] or [*value]

@@ -31,6 +31,7 @@ LINGER_S = 0.25
 """How long a finished turn may wait for company before it is written."""
 BATCH = 256
 """Turns written in one transaction."""
+PURGE_EVERY_S = 3600.0
 MAX_WAITING = 20_000
 """Turns kept while the database cannot be reached; after that the oldest are let go, and the log says so."""
 
@@ -41,11 +42,15 @@ class Precedents:
     `record` returns at once; `flush` waits until it is on disk. Only the writer thread changes the database.
     """
 
-    def __init__(self, writer: Writer, reader: Reader, clock: Clock, redactor: Redactor | None) -> None:
+    def __init__(
+        self, writer: Writer, reader: Reader, clock: Clock, redactor: Redactor | None, keep_days: float | None
+    ) -> None:
         self._writer = writer
         self._reader = reader
         self._clock = clock
         self._redactor = redactor
+        self._keep_s = None if keep_days is None else keep_days * 86_400.0
+        self._purge_due_at = float("-inf")
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="precedents")
         self._waiting: deque[Precedent] = deque()
         self._flushing: asyncio.Task[None] | None = None
@@ -61,12 +66,14 @@ class Precedents:
         clock: Clock | None = None,
         half_life_sessions: float = HALF_LIFE_SESSIONS,
         redactor: Redactor | None = None,
+        keep_days: float | None = None,
         embedder: Embedder | None = None,
     ) -> "Precedents":
         """Open (and bring up to date) a SQLite file or `postgresql://...`; StorageError says what is wrong with it.
 
         With a redactor, words are cleaned before anything is kept; with an embedder, cleaned words get a vector of
-        their own (without one, a turn whose words had to be changed cannot be found by them).
+        their own (without one, a turn whose words had to be changed cannot be found by them). `keep_days` is how long
+        words and names are kept; None: until they are forgotten by hand.
         """
 
         def prepare() -> tuple[Writer, Reader]:
@@ -75,7 +82,7 @@ class Precedents:
             return Writer(engine, half_life_sessions, embedder), Reader(engine)
 
         loop = asyncio.get_running_loop()
-        return cls(*await loop.run_in_executor(None, prepare), clock or LoopClock(), redactor)
+        return cls(*await loop.run_in_executor(None, prepare), clock or LoopClock(), redactor, keep_days)
 
     async def record(self, turns: Sequence[Precedent]) -> None:
         """Keep finished turns. Costs no disk access here; nothing raw is queued."""
@@ -90,6 +97,8 @@ class Precedents:
 
     async def flush(self) -> None:
         """Wait until everything recorded so far is stored."""
+        # Once even when nothing waits: a batch may be on the writer's thread at this moment.
+        await self._change(self._write_batch)
         while self._waiting:
             await self._change(self._write_batch)
 
@@ -198,11 +207,19 @@ class Precedents:
 
     def _write_batch(self) -> tuple[None, Moved]:
         batch = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
+        if not batch:
+            return None, {}
         try:
-            return None, self._writer.record(batch)
+            moved = self._writer.record(batch)
         except StorageError:
             self._waiting.extendleft(reversed(batch))
             raise
+        newest_at = max(turn.at for turn in batch)
+        if self._keep_s is not None and newest_at >= self._purge_due_at:
+            # The turns bring the time with them: no timer to run, and an idle store has nothing new to let go.
+            self._purge_due_at = newest_at + PURGE_EVERY_S
+            self._writer.purge(newest_at - self._keep_s)
+        return None, moved
 
     def _write_waiting(self) -> None:
         while self._waiting:

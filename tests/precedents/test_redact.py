@@ -47,7 +47,7 @@ def test_known_personal_facts_become_their_names(said: str, kept: str) -> None:
 
 
 async def test_neither_words_nor_vector_of_what_was_said_reach_the_database(store: Precedents) -> None:
-    cleaning = Precedents(store._writer, store._reader, store._clock, Redactor())
+    cleaning = Precedents(store._writer, store._reader, store._clock, Redactor(), None)
     said = turn("s", 0, "a", utterance="I'm Maria Lopez", reply="Hello Maria Lopez", embedding=vector(1))
     other = turn("s", 1, "b", utterance="What does it cover?", embedding=vector(2))
     await cleaning.record([replace(one, facts={"name": "Maria Lopez"}) for one in (said, other)])
