@@ -72,17 +72,18 @@ class FactExtractor:
             value = _choose(words, candidates)
             if value is not None and value != have.get(name):
                 updates.append(FactUpdate(name, value, corrected=name in have))
-        changed = {update.name for update in updates}
-        updates += [FactUpdate(n, v, corrected=True) for n, v in self._mended(words, have, changed, asked)]
+        # A value said again in full is not put right in part by whatever other numbers stand near it.
+        whole = {update.name for update in updates} | {n for n, all_ in by_name.items() if _choose(words, all_)}
+        updates += [FactUpdate(n, v, corrected=True) for n, v in self._mended(words, have, whole, asked)]
         return updates
 
     def _mended(
-        self, words: str, have: Mapping[str, str], changed: set[str], asked: frozenset[str]
+        self, words: str, have: Mapping[str, str], whole: set[str], asked: frozenset[str]
     ) -> Iterator[tuple[str, str]]:
         """Known values of which only a part was put right: "no, it's 882 not 883"."""
         order = sorted((name for name in have if name in self._facts), key=lambda name: name not in asked)
         for name in order:
-            if name in changed:
+            if name in whole:
                 continue
             value = repaired(words, have[name], self._facts[name].keep, name in asked)
             if value is not None and value != have[name] and self._fits(name, value):

@@ -18,6 +18,7 @@ def learn_facts(board: Board, settings: Settings) -> None:
         if update.corrected:
             corrected.add(update.name)
             desk.fact_epochs[update.name] = desk.fact_epochs.get(update.name, 0) + 1
+        desk.repeats = 0  # progress: asking on is no repeating in vain
         value = update.value if settings.log_content else None
         board.log.emit(FactLearned(fact=update.name, corrected=update.corrected, value=value))
     if not corrected:

@@ -62,7 +62,7 @@ def draw_agenda(
         facts=facts,
         wrong={name: value for name, value in wrong.items() if value != facts[name]},
         questions=_questions(wanted, manner, questions, rng),
-        objections=offers if rng.random() < manner.objects else 0,
+        objections=offers if wording.haggles and rng.random() < manner.objects else 0,
         leaves_over_it=rng.random() < manner.walks,
         changes_mind=rng.random() < 0.05,
         manner=manner,
@@ -90,7 +90,7 @@ def _person(wording: Wording, goal: Goal, tables: Tables, rng: random.Random) ->
             facts[name] = str(rng.randrange(words.numbers.low, words.numbers.high + 1, words.numbers.step))
         elif words.values:
             facts[name] = weighted(words.values, rng)
-    return facts | dict(goal.facts)
+    return {name: value for name, value in (facts | goal.facts).items() if name not in goal.lacks}
 
 
 def _other(value: str, words: FactWords, rng: random.Random) -> str:

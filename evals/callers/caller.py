@@ -72,6 +72,8 @@ class Mind:
     repeats: int = 0
     reached: bool = False
     wants_person: bool = False
+    glad_of_person: bool = False
+    """Asks for one of their own accord, not because the agent failed them."""
     said_bye: int = 0
 
 
@@ -81,6 +83,7 @@ class AgendaCaller:
     def __init__(self, agenda: Agenda, wording: Wording, rng: random.Random, *, feels_waits: bool = False) -> None:
         self.agenda = agenda
         self._wording = wording
+        self._goal = wording.goals[agenda.goal]
         self._rng = rng
         self._lines = Lines(wording, rng)
         self._sayer = Sayer(wording, self._lines, rng)
@@ -93,14 +96,14 @@ class AgendaCaller:
             objections=agenda.objections,
             leaving=agenda.ends == "closed",
             wants_person=agenda.ends == "person",
+            glad_of_person=agenda.ends == "person",
         )
 
     # --- the conversation -----------------------------------------------------------------------------------------
 
     def opens(self) -> CallerTurn:
         """The first words, spoken to a greeting or to silence."""
-        goal = self._wording.goals[self.agenda.goal]
-        line = self._lines.pick(goal.opens, "opens:" + self.agenda.goal)
+        line = self._lines.pick(self._goal.opens, "opens")
         askable = [name for name in self._first_asked() if name in self.agenda.facts]
         if self.agenda.ends == "done" and askable and self._chance(self.agenda.manner.details_at_once):
             return self._turn(f"{line} {self._give(askable)}", "opens+gives")
@@ -121,17 +124,20 @@ class AgendaCaller:
             return self._goodbye()
         if mind.patience <= 0 and not mind.reached:
             return self._fed_up()
-        if mind.wants_person:
+        if mind.wants_person and not self._goal.cooperates:
             return self._turn(self._lines.act("wants_person"), "wants_person")
         return self._aside(cue) or self._answer(cue)
 
     def reached(self, outcome: str, last_kind: str) -> bool:
-        """Whether the caller got what they wanted: their goal, or a proper close once they wanted to leave."""
+        """Whether the caller got what they wanted: their goal, or a proper close once they wanted to leave.
+
+        One who asks for a person of their own accord wants that; one who was driven to it does not count.
+        """
         if outcome == "success":
             return self.agenda.ends == "done"
         if self.mind.leaving:
             return last_kind == "close" and outcome != "handed_over"
-        return self.agenda.ends == "person" and outcome == "handed_over"
+        return self.mind.glad_of_person and outcome == "handed_over"
 
     # --- what to say ----------------------------------------------------------------------------------------------
 
@@ -154,8 +160,12 @@ class AgendaCaller:
         known = [name for name in cue.asks if name in self.agenda.facts]
         if mind.leaving:
             return self._question("question") or self._leave(insist=mind.repeats == 0)
+        if any(name in self._goal.lacks for name in cue.asks):
+            return self._insist()
         if not known:
             return self._turn(self._lines.act("agrees"), "agrees")
+        if cue.action in self._wording.offers and mind.objections > 0:
+            return self._other_offer(self._wording.offers[cue.action])
         wanted = [name for name in known if name not in mind.given]
         if not wanted:
             # Asked again for what was said: this time the truth, and all of it.
@@ -168,6 +178,16 @@ class AgendaCaller:
         if len(wanted) > 1 and self._chance(self.agenda.manner.in_pieces):
             wanted = wanted[:1]
         return self._turn(self._give(wanted), "gives")
+
+    def _other_offer(self, fact: str) -> CallerTurn:
+        """None of what is offered suits: no, and another wish when asked for it again."""
+        mind, agenda = self.mind, self.agenda
+        mind.objections -= 1
+        others = [value for value in self._wording.facts[fact].values if value != agenda.facts[fact]]
+        if others:
+            agenda.facts[fact] = self._rng.choice(others)
+        mind.given.discard(fact)
+        return self._turn(self._lines.act("objects"), "declines")
 
     def _to_offer(self) -> CallerTurn:
         mind = self.mind
@@ -222,7 +242,7 @@ class AgendaCaller:
             if self._chance(getattr(manner, act)):
                 return self._noted(self._turn(self._lines.act(act), act))
         if not mind.reached and self._chance(manner.person):
-            mind.wants_person = True
+            mind.wants_person = mind.glad_of_person = True
             return self._turn(self._lines.act("wants_person"), "wants_person")
         return None
 
@@ -251,10 +271,12 @@ class AgendaCaller:
 
     def _leave(self, *, insist: bool = False) -> CallerTurn:
         """A caller who wants to go says so, then says goodbye."""
-        goal = self._wording.goals[self.agenda.goal]
-        if insist and goal.insists:
-            return self._turn(self._lines.pick(goal.insists, "insists"), "declines")
+        if insist and self._goal.insists:
+            return self._insist()
         return self._goodbye()
+
+    def _insist(self) -> CallerTurn:
+        return self._turn(self._lines.pick(self._goal.insists, "insists"), "declines")
 
     def _goodbye(self) -> CallerTurn:
         mind = self.mind

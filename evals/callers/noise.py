@@ -14,6 +14,11 @@ _WEAK = frozenset(
     ("a", "an", "the", "of", "to", "my", "i", "is", "it", "that", "and", "on", "in", "at", "for", "do", "me", "we")
 )
 
+_VALUES = frozenset(
+    ("zero", "oh", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "thousand", "hundred")
+)
+"""Nobody starts a number again in the middle; who stumbles there says all of it once more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Noise:
@@ -57,7 +62,7 @@ def garble(text: str, noise: Noise, rng: random.Random) -> str:
             continue
         if bare in _SOUND_ALIKE and rng.random() < noise.p_mishear * 3:
             word = word.lower().replace(bare, _SOUND_ALIKE[bare])
-        if rng.random() < noise.p_restart and bare.isalpha():
+        if rng.random() < noise.p_restart and bare.isalpha() and bare not in _VALUES:
             out.append(word.rstrip(".,?!"))
         out.append(word)
     heard = " ".join(out) or text

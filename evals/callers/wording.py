@@ -58,6 +58,10 @@ class Goal(_Model):
     """Said when the agent asks on although this caller only wanted to say or ask something."""
     facts: dict[str, str] = Field(default_factory=dict)
     """Facts that this goal settles."""
+    lacks: tuple[str, ...] = ()
+    """Facts that this caller cannot know; asked for one, they insist."""
+    cooperates: bool = False
+    """Answers what is asked on the way to a person, instead of asking for one at once."""
     n_questions: tuple[float, ...] = (0.35, 0.35, 0.2, 0.1)
     """Weights of having 0, 1, 2, ... questions."""
 
@@ -66,11 +70,15 @@ class Wording(_Model):
     """Everything a caller of one procedure may want, know and say."""
 
     goals: dict[str, Goal] = Field(min_length=1)
+    haggles: bool = True
+    """Whether offers are objected to; no where the procedure has nothing to haggle over."""
     facts: dict[str, FactWords] = Field(default_factory=dict)
     traits: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Mood (or cohort) to what it does to behaviour: names of `evals.callers.traits`."""
     lines: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Act to the sentences for it."""
+    offers: dict[str, str] = Field(default_factory=dict)
+    """Action that offers something to choose from, to the fact a caller changes who wants none of it."""
     questions: tuple[str, ...] = ()
     """Own questions, asked only where no question set of the corpus is at hand."""
 

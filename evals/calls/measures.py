@@ -108,7 +108,7 @@ def hidden_interval(rows: Sequence[Row], policy: str = OURS) -> Interval:
     stall: dict[int, dict[str, float]] = {}
     for row in rows:
         stall.setdefault(row.seed, {})[row.policy] = row.stall_s
-    pairs = [(by[NONE] - by[policy], by[NONE] - by[ORACLE]) for by in stall.values()]
+    pairs = [(by[NONE] - by[policy], by[NONE] - by[ORACLE]) for by in stall.values() if ORACLE in by]
     return bootstrap_ratio(pairs, scale=100.0)
 
 

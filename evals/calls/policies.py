@@ -66,7 +66,7 @@ class AllAndPartial(AllAtIdentity):
 
 
 class Garbage:
-    """Our scheduler and our use of unfinished words, fed with a forecast of nonsense: what it hides is not prediction."""
+    """Our scheduler and our ear for unfinished words, fed a forecast of nonsense: what it hides is not prediction."""
 
     RECIPES = (
         "How long should I boil the pasta?",
