@@ -1,38 +1,29 @@
 """The benchmark: every question against its corpus, asked live and asked from what was known a turn before."""
 
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from corpus import Embed, Index, Vectors, open_index
-from evals.retrieve.questions import CORPORA, Question, Split, load_questions
+from evals.retrieve.questions import Question, Split, load_questions
 from evals.retrieve.score import DEPTH, rank, summary
 
 PREVIOUS_TURN_WEIGHT = 0.4
 """How much of the turn before is mixed into the live words (evidence.md, section 3)."""
 
 
-def bench(
-    embed: Embed,
-    folder: Path | None,
-    split: Split = "test",
-    corpora: Iterable[str] = CORPORA,
-    done: Callable[[str], None] = lambda corpus: None,
-) -> dict[str, Any]:
-    """Per corpus the scores of `live`, `before` and `live_with_before`, and how many documents there are.
+def bench(corpus: str, embed: Embed, folder: Path | None, split: Split = "test") -> dict[str, Any]:
+    """The scores of `live`, `before` and `live_with_before` on one corpus, and how many documents it has.
 
-    `folder` keeps the indexes between runs; None builds them in memory. Questions of the fine and large corpora are
+    `folder` keeps the index between runs; None builds it in memory. Questions of the fine and large corpora are
     generated, those of the others written by hand; none come from real callers.
     """
-    out: dict[str, Any] = {}
-    for corpus in corpora:
-        index = open_index(corpus, embed, folder)
-        out[corpus] = {"documents": len(index.documents), **_score(index, embed, load_questions(corpus, split))}
+    index = open_index(corpus, embed, folder)
+    try:
+        return {"documents": len(index.documents), **_score(index, embed, load_questions(corpus, split))}
+    finally:
         index.close()
-        done(corpus)
-    return out
 
 
 def _score(index: Index, embed: Embed, questions: list[Question]) -> dict[str, Any]:
