@@ -12,7 +12,7 @@ from typing import NamedTuple
 from cuecard.predictors.counts import Context, Situation, contexts
 
 TOPIC = "topic"
-"""Level of the context "the caller's last question was about this"."""
+"""Level of the context "the caller's last question, at most three turns ago, was about this"."""
 TOPIC_LEVELS = ("sop", "last", "state")
 """Levels, besides its own, under which the topic of the next question is counted; narrower ones are too thin for it."""
 
@@ -40,8 +40,9 @@ class Keys(NamedTuple):
 
 def keys_after(history: Sequence[Step]) -> Keys:
     """The contexts in force once the turns of `history` (at least one) are over."""
-    last = history[-1]
-    return _keys(last.sop, tuple(step.action for step in history[-3:]), last.state, last.mood, last.cohort, last.topic)
+    last, recent = history[-1], history[-3:]
+    topic = next((step.topic for step in reversed(recent) if step.topic), 0)
+    return _keys(last.sop, tuple(step.action for step in recent), last.state, last.mood, last.cohort, topic)
 
 
 @lru_cache(maxsize=65536)

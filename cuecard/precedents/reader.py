@@ -28,13 +28,14 @@ class Reader:
             tenant = find_tenant(connection, name)
             return [] if tenant is None else similar(connection, tenant, where, vector, k)
 
-    def nearest_topic(self, name: str, sop: str, vector: Vector) -> int:
+    def nearest_topics(self, name: str, sop: str, vectors: Sequence[Vector]) -> list[int]:
         with reading(self.engine) as connection, self._lock:
             known = self._current(connection, name)
             if known is None:
-                return 0
+                return [0] * len(vectors)
             tenant, topics = known
-            return topics.nearest(tenant.labels.find(sop) or 0, vector)
+            sop_id = tenant.labels.find(sop) or 0
+            return [topics.nearest(sop_id, vector) for vector in vectors]
 
     def typical_questions(self, name: str, sop: str, topic_ids: Sequence[int]) -> dict[int, str]:
         with reading(self.engine) as connection, self._lock:

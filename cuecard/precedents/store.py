@@ -127,9 +127,9 @@ class Precedents:
         where = Situation(sop, state, after, mood, cohort)
         return await self._read(self._reader.similar, tenant, where, vector, k)
 
-    async def nearest_topic(self, tenant: str, sop: str, vector: Vector) -> int:
-        """The topic of a question, 0 when nobody asked the like before."""
-        return await self._read(self._reader.nearest_topic, tenant, sop, vector)
+    async def nearest_topics(self, tenant: str, sop: str, vectors: Sequence[Vector]) -> list[int]:
+        """The topic of each question, 0 when nobody asked the like before."""
+        return await self._read(self._reader.nearest_topics, tenant, sop, vectors)
 
     async def typical_questions(self, tenant: str, sop: str, topics: Sequence[int]) -> dict[int, str]:
         """For each topic, the sentence that speaks for it."""
