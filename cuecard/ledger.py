@@ -44,6 +44,8 @@ class TurnEntry:
     reason: str = ""
     picks: list[dict[str, Any]] = field(default_factory=list)
     needs: list[NeedResolved] = field(default_factory=list)
+    ahead: list[str] = field(default_factory=list)
+    """Dependencies whose background fetch began after this turn's words and before the next ones were final."""
     said: str = ""
     overhead_ms: float = 0.0
     at_s: float = 0.0
@@ -85,6 +87,7 @@ class TurnEntry:
             ],
             "stall_s": round(self.stall_s, 3),
             "why": self.why,
+            "ahead": self.ahead,
             "reply": self.said,
         }
 
@@ -166,6 +169,8 @@ def ledger_of(events: Iterable[Event]) -> Ledger:
         match event:
             case FetchStarted(background=True):
                 started[event.dep, event.key] += 1
+                if entry is not None:
+                    entry.ahead.append(event.dep)
                 book.fetches += 1
             case FetchStarted():
                 book.live += 1

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from cuecard.clock import Clock
 from cuecard.events import Event
-from cuecard.ledger import Ledger, TurnEntry, ledger_of
+from cuecard.ledger import Ledger, ledger_of
 from cuecard.session import Reply, Session
 from evals.callers import AgendaCaller, CallerTurn, Cue
 
@@ -15,8 +15,8 @@ TURN_CAP = 20
 AGENT_WORDS_PER_S = 2.8
 """How fast the agent's words are spoken, to know how much of them a caller heard who cut in."""
 
-Watcher = Callable[[TurnEntry, CallerTurn | None], None]
-"""Told after each turn of the agent, with the words it answered."""
+Watcher = Callable[[Ledger, CallerTurn | None], None]
+"""Told after each turn of the agent: the books so far, and the words that were answered (None: it opened the call)."""
 
 
 class Speaker(Protocol):
@@ -122,4 +122,4 @@ def _note(played: Played, session: Session, reply: Reply, turn: CallerTurn | Non
     if turn is not None:
         played.overhead_ms.append(reply.overhead_ms)
     if watch is not None:
-        watch(ledger_of(session.log.events).turns[-1], turn)
+        watch(ledger_of(session.log.events), turn)
