@@ -35,10 +35,14 @@ class Live:
     vector: Vector | None = None
     picks: list[Pick] = field(default_factory=list)
     belief: Belief = field(default_factory=Belief)
+    prior: Belief = field(default_factory=Belief)
+    """The belief before these words."""
     stall_s: float = 0.0
     model_s: float = 0.0
     held: bool = False
     """A holding phrase was said; one a turn is enough."""
+    hushed: bool = False
+    """The caller cut in: nothing more of this reply is said."""
     answer: Any = None
     """The model's answer under way, when one call both decides and speaks."""
     write: Callable[[Any], None] = lambda _: None
@@ -62,6 +66,10 @@ class Board:
     forecast: Forecast = field(default_factory=Forecast)
     turns: list[TurnView] = field(default_factory=list)
     turn: int = 0
+    committed: int = 0
+    """Turns that this board knows to be in the checkpoint. Behind it: another process took turns meanwhile."""
+    turn_key: str = ""
+    """Identity of the request behind the next turn, kept with its words, so that a repeat can be told."""
     published_turn: int = 0
     live: Live = field(default_factory=Live)
     listener: PartialListener | None = None
@@ -79,7 +87,8 @@ class Board:
 
     def say(self, text: str) -> None:
         """Speak: the piece goes out on the turn's stream at once."""
-        self.live.write({"say": text})
+        if not self.live.hushed:
+            self.live.write({"say": text})
 
     def hold(self, phrase: str) -> None:
         """Ask for patience before a wait; only the first time in a turn."""
@@ -127,10 +136,16 @@ def _label(name: str) -> str:
     return name.replace("%", "%25").replace(".", "%2E")
 
 
-async def publish(board: Board, store: BaseStore, turn: int) -> bool:
-    """Write the slice of `turn` unless a newer pass already did; one write. False: this pass is stale."""
+async def publish(board: Board, store: BaseStore, turn: int, *, shared: bool = False) -> bool:
+    """Write the slice of `turn` unless a newer pass already did; one write. False: this pass is stale.
+
+    Where the store is `shared` among processes, one that took the session over may be ahead: that is read first.
+    """
     if turn < board.published_turn:
         return False
+    if shared and (other := await store.aget(namespace(board.tenant, board.session_id), _SLICE)) is not None:
+        if other.value["turn"] > turn:
+            return False
     board.published_turn = turn
     value = {
         "turn": turn,
@@ -155,7 +170,7 @@ async def restore(board: Board, store: BaseStore) -> bool:
     board.belief = Belief.from_json(value["belief"])
     board.forecast = forecast_from_json(value["forecast"])
     board.turns = [TurnView(*row) for row in value["turns"]]
-    board.published_turn = value["turn"]
+    board.published_turn = board.committed = value["turn"]
     return True
 
 

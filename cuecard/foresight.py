@@ -14,11 +14,15 @@ if TYPE_CHECKING:
 
 async def judge(board: Board, services: "Services", utterance: str) -> Belief:
     """The belief after this turn: as the responder judged it, or as the slow model does where one is configured."""
-    if board.live.turn == board.turn and board.live.utterance == utterance and utterance:
-        return board.live.belief
     if not utterance:
         return board.belief
-    return board.kit.classifier.judge_text(utterance, board.desk.last_action or None, board.belief)
+    ours = board.live.turn == board.turn and board.live.utterance == utterance
+    before = board.turns[-2].action if len(board.turns) > 1 else None
+    said = board.turns[-2].reply if len(board.turns) > 1 else ""
+    if services.slow_chat is not None:
+        prior = board.live.prior if ours else board.belief
+        return await services.model_classifier(board.kit).judge_text(utterance, before, prior, agent_said=said)
+    return board.live.belief if ours else board.kit.classifier.judge_text(utterance, before, board.belief)
 
 
 async def forecast(board: Board, services: "Services") -> Forecast:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,11 @@ from urllib.parse import quote
 
 from langgraph.store.base import BaseStore
 
+from cuecard.belief.model_classifier import ModelClassifier
 from cuecard.blackboard import Board, publish, restore
 from cuecard.clock import Clock, LoopClock, VirtualLoop
 from cuecard.context import Context
-from cuecard.events import EventLog, SessionStarted
+from cuecard.events import EventLog, Listener, SessionStarted
 from cuecard.kit import Kit, build_kit
 from cuecard.models.chat import Chat, build_chat
 from cuecard.models.embeddings import Embedder, load_embedder, weights_name
@@ -28,7 +29,7 @@ from cuecard.predictors.types import Predictor
 from cuecard.prefetch.broker import Sink
 from cuecard.prefetch.flight import SessionId
 from cuecard.prefetch.types import Item
-from cuecard.prefetch.writes import MemoryWriteLedger, SqliteWriteLedger, WriteLedger
+from cuecard.prefetch.writes import MemoryWriteLedger, PostgresWriteLedger, SqliteWriteLedger, WriteLedger
 from cuecard.settings import Settings, get_settings
 from sops import load_procedure
 
@@ -51,12 +52,15 @@ class Services:
         self.trigger: Any = None
         """How passes are started as a library; None: through the graph server."""
         self._planners: dict[str, Planner] = {}
+        self._classifiers: dict[str, ModelClassifier] = {}
         self._predictors: dict[tuple[str, str], Predictor] = {}
         self._kits: dict[str, Kit] = {}
         self._boards: dict[SessionId, Board] = {}
         self._starting: asyncio.Lock | None = None
         self._ready = False
         self._background: set[asyncio.Task[None]] = set()
+        self.watchers: list[Callable[[Board], Listener]] = []
+        """Asked for a listener whenever a session's log is opened; what they do must not take time."""
 
     @property
     def settings(self) -> Settings:
@@ -106,6 +110,8 @@ class Services:
             await kit.broker.aclose()
         if self._background:
             await asyncio.gather(*self._background, return_exceptions=True)
+        for chat in {self.chat, self.slow_chat} - {None}:
+            await chat.aclose()  # type: ignore[union-attr]
         if self.precedents is not None:
             await self.precedents.close()
         self._boards.clear()
@@ -138,7 +144,11 @@ class Services:
         )
 
     def _ledger(self) -> WriteLedger:
-        return SqliteWriteLedger(self.settings.data_dir / "writes.sqlite") if self.persist else MemoryWriteLedger()
+        if not self.persist:
+            return MemoryWriteLedger()
+        if self.settings.database_url is not None:
+            return PostgresWriteLedger(self.settings.database_url)
+        return SqliteWriteLedger(self.settings.data_dir / "writes.sqlite")
 
     # --- boards ---------------------------------------------------------------------------------------------------
 
@@ -159,6 +169,7 @@ class Services:
         resumed = store is not None and await restore(board, store)
         board = self._boards.setdefault(who, board)
         kit.broker.open(who, Sink(on_item=lambda item: self._landed(board, store, item), emit=log.emit))
+        log.listeners += [watch(board) for watch in self.watchers]
         log.emit(
             SessionStarted(
                 session_id=session_id,
@@ -195,6 +206,15 @@ class Services:
             self._planners[key] = ByValue(board.kit.procedure, price_s)
         return self._planners[key]
 
+    def model_classifier(self, kit: Kit) -> ModelClassifier:
+        """The slow side's classifier, where a model is configured."""
+        if kit.procedure.name not in self._classifiers:
+            assert self.slow_chat is not None
+            self._classifiers[kit.procedure.name] = ModelClassifier(
+                kit.procedure, kit.classifier, self.slow_chat.structured
+            )
+        return self._classifiers[kit.procedure.name]
+
     def predictor(self, board: Board) -> Predictor:
         """The tenant's predictor for this procedure."""
         key = (board.tenant, board.kit.procedure.name)
@@ -207,7 +227,8 @@ class Services:
         """A fetch came home, perhaps long after its pass: it joins the slice by itself."""
         board.pool.add(item, board.now_s)
         if store is not None and board.published_turn:
-            self.in_background(_published(board, store))
+            shared = self.settings.database_url is not None
+            self.in_background(_published(board, store, shared=shared))
 
     def in_background(self, work: Coroutine[object, object, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -215,8 +236,8 @@ class Services:
         task.add_done_callback(self._background.discard)
 
 
-async def _published(board: Board, store: BaseStore) -> None:
-    await publish(board, store, board.published_turn)
+async def _published(board: Board, store: BaseStore, *, shared: bool) -> None:
+    await publish(board, store, board.published_turn, shared=shared)
 
 
 def _file_name(name: str) -> str:

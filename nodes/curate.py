@@ -15,7 +15,8 @@ async def curate(state: SupervisorState, runtime: Runtime[Context], *, services:
     """Expire, pin and rank; one versioned write, fenced by the turn."""
     board = await board_of(state, runtime, services)
     rank(board)
-    published = runtime.store is None or await publish(board, runtime.store, state["turn"])
+    shared = services.settings.database_url is not None
+    published = runtime.store is None or await publish(board, runtime.store, state["turn"], shared=shared)
     how = "published" if published else "stale"
     board.log.emit(PassEnded(for_turn=state["turn"], how=how, pool_size=len(board.pool)))
     board.log.flush()

@@ -14,6 +14,7 @@ async def decide(state: ResponderState, runtime: Runtime[Context], *, services: 
     """Judge the words, take the facts out of them, check identity once it can be, and choose."""
     board = await board_of(state, runtime, services)
     if board.live.vector is not None:
+        board.live.prior = board.belief
         board.live.belief = board.kit.classifier.judge(
             board.live.vector, last_action=board.desk.last_action or None, prior=board.belief, text=board.live.utterance
         )

@@ -1,30 +1,32 @@
 """Recall: the few pooled items nearest to the words just said. No model is asked, and nothing is waited for."""
 
 from langgraph.runtime import Runtime
+from langgraph.store.base import BaseStore
 
-from cuecard.blackboard import Live
+from cuecard.blackboard import Board, Live, restore
 from cuecard.context import Context
 from cuecard.ears import ears
 from cuecard.errors import UtteranceError
 from cuecard.events import Heard, Picked
 from cuecard.policy import Desk
 from cuecard.pool import context_query
+from cuecard.predictors.types import TurnView
 from cuecard.services import Services
 from nodes.session import board_of, context_of
-from nodes.state import ResponderState
+from nodes.state import Message, ResponderState
 
 
 async def recall(state: ResponderState, runtime: Runtime[Context], *, services: Services) -> ResponderState:
     """Take the caller's words and lay out up to three items. An empty pool is fine: the reply stands alone."""
     board = await board_of(state, runtime, services)
     words, cut = clean(words_of(state), services.settings.max_utterance_chars)
-    board.desk = Desk.from_json(state.get("desk"))
-    board.turn = board.log.turn = state.get("turn", 0) + 1
+    await catch_up(board, state, runtime.store)
+    board.turn = board.log.turn = board.committed + 1
     board.live = Live(turn=board.turn, utterance=words, write=runtime.stream_writer)
     if not words:
         if board.turn > 1:
             raise UtteranceError("The caller's words are empty. Say something, or open the call with the first turn.")
-        return {"utterance": "", "turn": board.turn}
+        return {"utterance": ""}
     board.log.emit(Heard(text=words, final=True, cut=cut))
     heard = await ears(board, services).finish(words)
     board.live.vector = heard.vector
@@ -40,7 +42,38 @@ async def recall(state: ResponderState, runtime: Runtime[Context], *, services: 
             ]
         )
     )
-    return {"utterance": words, "turn": board.turn}
+    return {"utterance": words}
+
+
+async def catch_up(board: Board, state: ResponderState, store: BaseStore | None) -> None:
+    """Bring the board to where the checkpoint stands; nothing to do while this process takes all the turns.
+
+    Ahead of the board, another process took turns: its slice is read, and what it did not live to publish is told from
+    the messages. Behind it, the last turns were taken back: they are forgotten here too.
+    """
+    saved = state.get("turn", 0)
+    board.desk = Desk.from_json(state.get("desk"))
+    if saved > board.committed:
+        if store is not None:
+            await restore(board, store)
+        unpublished = exchanges(state.get("messages") or [])[-(saved - board.committed) :]
+        for said, reply in unpublished if saved > board.committed else []:
+            board.remember(TurnView(said, board.desk.last_state, board.desk.last_action, reply))
+    elif saved < board.committed:
+        del board.turns[max(0, len(board.turns) - (board.committed - saved)) :]
+    board.committed = saved
+
+
+def exchanges(messages: list[Message]) -> list[tuple[str, str]]:
+    """(caller's words, agent's reply) of each turn in the history; the words are empty where the agent opened the call."""
+    found, said = [], ""
+    for message in messages:
+        if message["type"] == "human":
+            said = message["content"]
+        elif message["type"] == "ai":
+            found.append((said, message["content"]))
+            said = ""
+    return found
 
 
 def words_of(state: ResponderState) -> str:

@@ -14,10 +14,18 @@ async def respond(state: ResponderState, runtime: Runtime[Context], *, services:
     board = await board_of(state, runtime, services)
     said = await speak(board, services, context_of(runtime), state["action"], state["tier"])
     close_turn(board, said)
+    board.committed = board.turn
     new: list[Message] = [{"type": "ai", "content": said.text}]
     if state.get("utterance") and not spoken_in_messages(state):
-        new.insert(0, {"type": "human", "content": state["utterance"]})
-    return {"messages": new, "reply": said.text, "action": said.action, "desk": board.desk.to_json()}
+        new.insert(0, {"type": "human", "content": state["utterance"], "id": board.turn_key})
+    # All that makes this turn count is saved here and at once: a run cut off before leaves nothing behind.
+    return {
+        "messages": new,
+        "turn": board.turn,
+        "reply": said.text,
+        "action": said.action,
+        "desk": board.desk.to_json(),
+    }
 
 
 def spoken_in_messages(state: ResponderState) -> bool:

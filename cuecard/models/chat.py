@@ -32,7 +32,10 @@ def register_provider(name: str, factory: Factory) -> None:
 def _openai(model: str, settings: Settings) -> BaseChatModel:
     from langchain_openai import ChatOpenAI
 
+    # Ours, so that it can be closed with the process and its connections are reused from turn to turn.
+    client = httpx.AsyncClient(timeout=settings.chat_timeout_s, limits=httpx.Limits(max_keepalive_connections=32))
     return ChatOpenAI(
+        http_async_client=client,
         model=model,
         # Local servers want no key, but the client insists on one.
         api_key=settings.openai_api_key or "none",
@@ -96,6 +99,12 @@ class Chat:
         finally:
             if isinstance(stream, AsyncGenerator):
                 await stream.aclose()
+
+    async def aclose(self) -> None:
+        """Close the model's connections."""
+        client = getattr(self.model, "http_async_client", None)
+        if client is not None:
+            await client.aclose()
 
     async def complete(self, messages: Sequence[Message]) -> str:
         return "".join([text async for text in self.stream(messages)])

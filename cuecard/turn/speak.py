@@ -35,7 +35,8 @@ async def speak(board: Board, services: Services, context: Context, action: str,
         board.log.emit(Degraded(part=error.dep, reason=str(error)))
         met = {}
     items = {dep: one.item for dep, one in met.items() if one.item is not None}
-    if services.chat is not None and declared.kind != "write" and board.live.utterance:
+    # "rules" with a model at hand means that it has failed this turn already: the caller waits for it once, not twice.
+    if services.chat is not None and tier != "rules" and declared.kind != "write":
         text = await _from_model(board, services, context, action, items)
         if text:
             return Said(text, action, tier, tuple(items))
@@ -76,6 +77,9 @@ async def _from_model(
             answer = await ask_model(board, services, context, [action], tuple(items.values()))
         text = ""
         async for piece in answer.words():
+            if board.live.hushed:
+                await answer.drop()
+                break
             text += piece
             board.say(piece)
     except ModelError as error:
