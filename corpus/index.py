@@ -1,4 +1,4 @@
-"""A corpus in Chroma: built once, searched off the event loop, rebuilt only when documents or embedder change."""
+"""A corpus that can be searched: built once, searched off the event loop, rebuilt when documents or embedder change."""
 
 import asyncio
 import hashlib
@@ -8,18 +8,15 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
-from uuid import uuid4
 
 import numpy as np
 
 from corpus.documents import Document
 from corpus.loader import load_corpus
+from corpus.store import Plan, StoreUnusable, drop, in_memory, on_disk
 from corpus.vectors import Embed, Vectors, document_vectors
 
 _PROBE = "Could you tell me whether that is covered, please?"
-"""Embedded at opening and compared with the stored vector: another model, or other weights, give another vector."""
-_SAME_EMBEDDER_COSINE = 0.999
-_BATCH = 64
 _SCHEME = 1
 """Raised when `document_vectors` changes, so that older indexes are built again."""
 
@@ -40,12 +37,13 @@ class Hit(NamedTuple):
 class Index:
     """One corpus, ready to be searched. Made by `open_index`."""
 
-    def __init__(self, name: str, documents: Sequence[Document], embed: Embed, client: Any, collection: Any) -> None:
+    def __init__(self, name: str, documents: Sequence[Document], embed: Embed, folder: Path | None) -> None:
         self.name = name
         self.documents = {document.id: document for document in documents}
         self._embed = embed
-        self._client = client
-        self._collection = collection
+        self._plan = Plan(name, _digest(documents), list(self.documents), embed([_PROBE])[0])
+        self._persistent = folder is not None
+        self._collection = self._in_memory() if folder is None else self._on_disk(folder)
 
     async def search(self, text: str | None = None, vector: Vectors | None = None, k: int = 3) -> list[Hit]:
         """The k best documents, best first; fewer when the corpus is smaller.
@@ -53,25 +51,48 @@ class Index:
         Give the query's words, or its vector when it is embedded already. Runs in a thread: Chroma would hold the
         event loop for the length of a query.
         """
-        if (text is None) == (vector is None):
-            raise ValueError("search: give either text or vector.")
         return await asyncio.to_thread(self.search_now, text, vector, k)
 
-    def search_now(self, text: str | None, vector: Vectors | None, k: int) -> list[Hit]:
+    def search_now(self, text: str | None = None, vector: Vectors | None = None, k: int = 3) -> list[Hit]:
         """`search` for callers that have no event loop."""
+        if (text is None) == (vector is None):
+            raise ValueError("search: give either text or vector.")
         row = self._embed([text])[0] if text is not None else vector
-        found = self._collection.query(
-            query_embeddings=[np.asarray(row, dtype=np.float32)],
-            n_results=min(k, len(self.documents)),
-            include=["distances"],
-        )
+        found = self._query(np.asarray(row, dtype=np.float32), min(k, len(self.documents)))
         pairs = zip(found["ids"][0], found["distances"][0], strict=True)
         return [self._hit(doc_id, 1.0 - float(distance)) for doc_id, distance in pairs]
 
     def close(self) -> None:
-        """Forget an ephemeral collection; one on disk stays for the next process."""
-        if self._collection.metadata.get("ephemeral"):
-            self._client.delete_collection(self._collection.name)
+        """Forget a collection in memory; one on disk stays for the next process."""
+        if not self._persistent:
+            drop(self._collection)
+
+    def _query(self, row: Vectors, k: int) -> Any:
+        from chromadb.errors import NotFoundError
+
+        try:
+            return self._collection.query(query_embeddings=[row], n_results=k, include=["distances"])
+        except NotFoundError:
+            # Another process has seen newer documents and replaced the collection. This one answers from its own.
+            log.warning("the stored index of %s was replaced; going on in memory", self.name)
+            self._persistent, self._collection = False, self._in_memory()
+            return self._collection.query(query_embeddings=[row], n_results=k, include=["distances"])
+
+    def _on_disk(self, folder: Path) -> Any:
+        """The stored collection. An index is only a cache, so one that can't be stored is kept in memory instead."""
+        try:
+            return on_disk(self._plan, folder, self._vectors)
+        except StoreUnusable as error:
+            log.warning("%s Going on in memory.", error)
+            self._persistent = False
+            return self._in_memory()
+
+    def _in_memory(self) -> Any:
+        return in_memory(self._plan, self._vectors())
+
+    def _vectors(self) -> Vectors:
+        log.info("indexing %d documents of %s", len(self.documents), self.name)
+        return document_vectors(list(self.documents.values()), self._embed)
 
     def _hit(self, doc_id: str, score: float) -> Hit:
         document = self.documents[doc_id]
@@ -82,71 +103,9 @@ def open_index(name_or_path: str | Path, embed: Embed, folder: Path | None = Non
     """The index of a corpus: read from `folder`, built there when it is missing or out of date, in memory for None.
 
     Blocks while it builds (10 to 60 ms a document with MiniLM on one core): call it at start-up or in a thread.
-    Raises CorpusNotFound and CorpusInvalid.
+    Raises CorpusNotFound and CorpusInvalid; a folder that can't be used costs a warning and the time to build.
     """
-    documents = load_corpus(name_or_path)
-    label = _label(name_or_path)
-    probe = embed([_PROBE])[0]
-    if folder is None:
-        client, name = _client(None), f"{label}-{uuid4().hex[:12]}"
-        collection = _build(client, name, documents, embed, probe, ephemeral=True)
-    else:
-        client, name = _client(folder), f"{label}-{_digest(documents)}"
-        collection = _reuse(client, name, len(documents), probe)
-        if collection is None:
-            _forget(client, label)
-            collection = _build(client, name, documents, embed, probe, ephemeral=False)
-    return Index(label, documents, embed, client, collection)
-
-
-def _client(folder: Path | None) -> Any:
-    import chromadb
-
-    settings = chromadb.Settings(anonymized_telemetry=False)
-    if folder is None:
-        return chromadb.EphemeralClient(settings=settings)
-    folder.mkdir(parents=True, exist_ok=True)
-    return chromadb.PersistentClient(path=str(folder), settings=settings)
-
-
-def _reuse(client: Any, name: str, n_documents: int, probe: Vectors) -> Any:
-    """The stored collection if it is complete and was made by the same embedder, else None."""
-    from chromadb.errors import NotFoundError
-
-    try:
-        collection = client.get_collection(name, embedding_function=None)
-    except NotFoundError:
-        return None
-    stored = np.asarray(json.loads(collection.metadata.get("probe", "[]")), dtype=np.float32)
-    same = stored.shape == probe.shape and float(stored @ probe) >= _SAME_EMBEDDER_COSINE
-    return collection if same and collection.count() == n_documents else None
-
-
-def _build(
-    client: Any, name: str, documents: Sequence[Document], embed: Embed, probe: Vectors, *, ephemeral: bool
-) -> Any:
-    """A collection holding every document. Upserts, so that two processes building at once end with the same one."""
-    log.info("indexing %d documents as %s", len(documents), name)
-    collection = client.get_or_create_collection(
-        name,
-        configuration={"hnsw": {"space": "cosine", "ef_search": 200}},
-        metadata={"probe": json.dumps([round(float(x), 6) for x in probe]), "ephemeral": ephemeral},
-        embedding_function=None,
-    )
-    for start in range(0, len(documents), _BATCH):
-        batch = documents[start : start + _BATCH]
-        collection.upsert(
-            ids=[document.id for document in batch],
-            embeddings=document_vectors(batch, embed),
-        )
-    return collection
-
-
-def _forget(client: Any, label: str) -> None:
-    """Drop what earlier versions of this corpus left behind."""
-    for old in client.list_collections():
-        if old.name.rpartition("-")[0] == label:
-            client.delete_collection(old.name)
+    return Index(_label(name_or_path), load_corpus(name_or_path), embed, folder)
 
 
 def _digest(documents: Sequence[Document]) -> str:

@@ -40,6 +40,6 @@ def _score(index: Index, embed: Embed, questions: list[Question]) -> dict[str, A
 
 def _ranks(index: Index, vectors: Vectors, questions: list[Question]) -> list[int]:
     return [
-        rank([hit.doc_id for hit in index.search_now(None, vector, DEPTH)], question.doc_ids)
+        rank([hit.doc_id for hit in index.search_now(vector=vector, k=DEPTH)], question.doc_ids)
         for vector, question in zip(vectors, questions, strict=True)
     ]

@@ -1,4 +1,6 @@
 import asyncio
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -103,8 +105,56 @@ async def test_two_folders_of_one_name_share_nothing(tmp_path: Path, embedder: W
     assert [hit.doc_id for hit in await again.search("pears", k=3)] == ["first"]
 
 
-def test_a_closed_index_in_memory_leaves_nothing_behind(shop: Path, embedder: WordEmbedder) -> None:
-    index = open_index(shop, embedder)
-    before = index._client.count_collections()
-    index.close()
-    assert index._client.count_collections() == before - 1
+async def test_a_closed_index_in_memory_is_gone(shop: Path, embedder: WordEmbedder) -> None:
+    closed, other = open_index(shop, embedder), open_index(shop, embedder)
+    closed.close()
+    asked = len(embedder.asked)
+    await other.search("parking", k=1)
+    assert len(embedder.asked) == asked + 1, "the other index was not touched"
+    await closed.search("parking", k=1)
+    assert len(embedder.asked) > asked + 3, "the closed one had to be built again"
+
+
+async def test_an_index_replaced_by_another_process_goes_on_with_its_own_documents(
+    shop: Path, tmp_path: Path, embedder: WordEmbedder
+) -> None:
+    old = open_index(shop, embedder, tmp_path / "data")
+    _write(shop, parking="# Parking\nVisitors leave bicycles underneath the bridge.")
+    new = open_index(shop, embedder, tmp_path / "data")
+    assert "church" in (await old.search("car park church", k=1))[0].text
+    assert "bridge" in (await new.search("bicycles bridge", k=1))[0].text
+
+
+@pytest.mark.parametrize("junk", ["database", "folder"])
+async def test_a_folder_that_cannot_be_used_costs_a_warning_and_no_answer(
+    junk: str, shop: Path, tmp_path: Path, embedder: WordEmbedder, caplog: pytest.LogCaptureFixture
+) -> None:
+    data = tmp_path / "data"
+    if junk == "database":
+        data.mkdir()
+        (data / "chroma.sqlite3").write_bytes(b"this is not a database " * 100)
+    else:
+        data.write_text("a file where the folder should be", encoding="utf-8")
+    index = open_index(shop, embedder, data)
+    assert (await index.search("car park church", k=1))[0].doc_id == "parking"
+    assert "Going on in memory" in caplog.text
+
+
+async def test_threads_that_open_one_corpus_at_once_build_it_and_all_find_it(shop: Path, tmp_path: Path) -> None:
+    embedders = [WordEmbedder() for _ in range(4)]
+    opened = [asyncio.to_thread(open_index, shop, embedder, tmp_path / "data") for embedder in embedders]
+    for index in await asyncio.gather(*opened):
+        assert (await index.search("car park church", k=1))[0].doc_id == "parking"
+
+
+@pytest.mark.slow
+def test_processes_that_open_one_corpus_at_once_all_find_it(shop: Path, tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from corpus import open_index; "
+        "from tests.corpus.conftest import WordEmbedder; "
+        "index = open_index(sys.argv[1], WordEmbedder(), Path(sys.argv[2])); "
+        "print(index.search_now('car park church', k=1)[0].doc_id, index._persistent)"
+    )
+    command = [sys.executable, "-c", program, str(shop), str(tmp_path / "data")]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    assert [process.communicate(timeout=120)[0].split() for process in running] == [["parking", "True"]] * 2
