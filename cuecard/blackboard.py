@@ -143,9 +143,9 @@ async def publish(board: Board, store: BaseStore, turn: int, *, shared: bool = F
     """
     if turn < board.published_turn:
         return False
-    if shared and (other := await store.aget(namespace(board.tenant, board.session_id), _SLICE)) is not None:
-        if other.value["turn"] > turn:
-            return False
+    there = await store.aget(namespace(board.tenant, board.session_id), _SLICE) if shared else None
+    if there is not None and there.value["turn"] > turn:
+        return False
     board.published_turn = turn
     value = {
         "turn": turn,

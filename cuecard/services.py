@@ -23,9 +23,10 @@ from cuecard.models.vector_cache import CachedEmbedder
 from cuecard.planning import ByValue, Nothing, Planner
 from cuecard.pool import Pool
 from cuecard.precedents import Precedents, Redactor
+from cuecard.predictors.bank import QuestionBank
 from cuecard.predictors.counts import CountSource, MemoryCounts
 from cuecard.predictors.empirical import EmpiricalPredictor
-from cuecard.predictors.types import Predictor
+from cuecard.predictors.types import Predictor, TurnView
 from cuecard.prefetch.broker import Sink
 from cuecard.prefetch.flight import SessionId
 from cuecard.prefetch.types import Item
@@ -54,6 +55,7 @@ class Services:
         self._planners: dict[str, Planner] = {}
         self._classifiers: dict[str, ModelClassifier] = {}
         self._predictors: dict[tuple[str, str], Predictor] = {}
+        self.bank: QuestionBank | None = None
         self._kits: dict[str, Kit] = {}
         self._boards: dict[SessionId, Board] = {}
         self._starting: asyncio.Lock | None = None
@@ -101,6 +103,7 @@ class Services:
             self.precedents = await Precedents.open(
                 where, clock=self.clock, redactor=Redactor() if settings.redact else None, embedder=self.embedder
             )
+            self.bank = QuestionBank(self.precedents, self._asks)
 
     async def aclose(self) -> None:
         """Finish what was begun: fetches withdrawn, writes completed, logs and precedents on disk."""
@@ -117,6 +120,11 @@ class Services:
         self._boards.clear()
         self._kits.clear()
         self._ready = False
+
+    def _asks(self, sop: str, turn: TurnView) -> bool:
+        """Whether the caller asked in that turn what documents may answer."""
+        known = (kit.procedure.states.get(turn.state) for kit in self._kits.values() if kit.procedure.name == sop)
+        return any(state is not None and state.asks for state in known)
 
     # --- procedures -----------------------------------------------------------------------------------------------
 

@@ -1,5 +1,7 @@
 """Curate: put the pool in order against the forecast and publish the slice, unless a newer pass already has."""
 
+import asyncio
+
 from langgraph.runtime import Runtime
 
 from cuecard.blackboard import publish
@@ -19,5 +21,5 @@ async def curate(state: SupervisorState, runtime: Runtime[Context], *, services:
     published = runtime.store is None or await publish(board, runtime.store, state["turn"], shared=shared)
     how = "published" if published else "stale"
     board.log.emit(PassEnded(for_turn=state["turn"], how=how, pool_size=len(board.pool)))
-    board.log.flush()
+    await asyncio.to_thread(board.log.flush)
     return {"published": published}

@@ -65,7 +65,7 @@ async def catch_up(board: Board, state: ResponderState, store: BaseStore | None)
 
 
 def exchanges(messages: list[Message]) -> list[tuple[str, str]]:
-    """(caller's words, agent's reply) of each turn in the history; the words are empty where the agent opened the call."""
+    """(caller's words, agent's reply) of each turn in the history; no words where the agent opened the call."""
     found, said = [], ""
     for message in messages:
         if message["type"] == "human":

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from cuecard.clock import Clock
+from cuecard.errors import StorageError
 from cuecard.prefetch.fetchers.base import Fetchers
 from cuecard.prefetch.flight import items_of
 from cuecard.prefetch.safety import forbidden
@@ -108,6 +109,52 @@ class SqliteWriteLedger(WriteLedger):
 
     async def release(self, key: str) -> None:
         await asyncio.to_thread(self._run, "DELETE FROM writes WHERE key = ? AND records IS NULL", key)
+
+
+class PostgresWriteLedger(WriteLedger):
+    """One table shared by all processes. Writes are rare and a connection is cheap beside what a write does."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._made = False
+
+    async def _run(self, sql: str, *values: object) -> tuple[Any, ...] | None:
+        import psycopg
+
+        try:
+            async with await psycopg.AsyncConnection.connect(self._url, autocommit=True) as connection:
+                if not self._made:
+                    # Two processes that make the table at once would collide in the catalogue.
+                    async with connection.transaction():
+                        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (_TABLE_LOCK,))
+                        await connection.execute(
+                            "CREATE TABLE IF NOT EXISTS cuecard_writes"
+                            " (key TEXT PRIMARY KEY, dep TEXT NOT NULL, records BYTEA)"
+                        )
+                    self._made = True
+                # The note must be on disk before the write leaves, whatever the database does by default.
+                await connection.execute("SET synchronous_commit = on")
+                cursor = await connection.execute(sql.encode(), values)
+                return await cursor.fetchone() if cursor.description else None
+        except psycopg.OperationalError as error:
+            raise StorageError(f"The write ledger cannot be reached: {error}. Check CUECARD_DATABASE_URL.") from error
+
+    async def claim(self, key: str, dep: str) -> Noted | None:
+        mine = "INSERT INTO cuecard_writes (key, dep) VALUES (%s, %s) ON CONFLICT DO NOTHING RETURNING key"
+        if await self._run(mine, key, dep) is not None:
+            return None
+        row = await self._run("SELECT records FROM cuecard_writes WHERE key = %s", key)
+        return Noted(None if row is None or row[0] is None else orjson.loads(row[0]))
+
+    async def settle(self, key: str, records: list[dict[str, Any]]) -> None:
+        await self._run("UPDATE cuecard_writes SET records = %s WHERE key = %s", orjson.dumps(records), key)
+
+    async def release(self, key: str) -> None:
+        await self._run("DELETE FROM cuecard_writes WHERE key = %s AND records IS NULL", key)
+
+
+_TABLE_LOCK = 0x43555752
+"""Advisory lock held while the table is made."""
 
 
 class Writer:

@@ -20,6 +20,7 @@ class Engine:
     def __init__(self, services: Services, storage: Storage) -> None:
         self.services = services
         self.store = storage.store
+        self._turns = storage.turns
         slow = supervisor.build(services).compile(
             checkpointer=storage.supervisor, store=storage.store, name="supervisor"
         )
@@ -32,11 +33,20 @@ class Engine:
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, settings: Settings | None = None, *, persist: bool = True, seed: int = 0
+        cls,
+        settings: Settings | None = None,
+        *,
+        persist: bool = True,
+        seed: int = 0,
+        services: Services | None = None,
     ) -> "AsyncIterator[Engine]":
-        """Load models and open storage; on leaving, passes are cancelled, writes finished and logs flushed."""
-        settings = settings or get_settings()
-        services = Services(settings, persist=persist, seed=seed)
+        """Load models and open storage; on leaving, passes are cancelled, writes finished and logs flushed.
+
+        `services` brings those the process has already, with their settings and boards.
+        """
+        if services is None:
+            services = Services(settings or get_settings(), persist=persist, seed=seed)
+        settings, persist = services.settings, services.persist
         async with open_storage(settings, persist=persist) as storage:
             await services.start()
             engine = cls(services, storage)
@@ -61,4 +71,4 @@ class Engine:
         name = session_id or uuid.uuid4().hex[:12]
         chosen = (context or Context()).model_copy(update={"procedure": procedure, "session_id": name})
         board = await self.services.board(name, chosen, self.store, planner=planner)
-        return Session(self.services, self.trigger, self.responder, board, chosen)
+        return Session(self.services, self.trigger, self.responder, board, chosen, self._turns)

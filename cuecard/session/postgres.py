@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from cuecard.errors import StorageError
+from cuecard.session.order import AdvisoryLocks
 
 if TYPE_CHECKING:
     from cuecard.session.storage import Storage
@@ -46,7 +47,7 @@ async def open_postgres(url: str, pool_size: int = 10) -> "AsyncIterator[Storage
                 await lock.execute("SELECT pg_advisory_lock(%s)", (_SETUP_LOCK,))
                 await responder.setup()
                 await store.setup()
-            async with store:
-                yield Storage(responder, supervisor, store)
+            async with store, AdvisoryLocks(url).opened() as locks:
+                yield Storage(responder, supervisor, store, locks.hold)
     except (psycopg.OperationalError, PoolTimeout) as error:
         raise StorageError(f"The database cannot be reached: {error}. Check CUECARD_DATABASE_URL.") from error

@@ -3,9 +3,9 @@
 import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from cuecard.blackboard import Board
 from cuecard.context import Context
@@ -13,6 +13,8 @@ from cuecard.ears import ears
 from cuecard.events import EventLog, SessionEnded, Spoke
 from cuecard.pool import Pick
 from cuecard.services import Services
+from cuecard.session.order import TurnOrder, alone
+from nodes.state import Message
 from nodes.trigger import LocalTrigger, responder_thread
 
 
@@ -33,11 +35,33 @@ class Reply:
     outcome: str = ""
 
 
+class Piece(NamedTuple):
+    """A piece of speech as it comes; `holding` while the caller is asked for patience."""
+
+    text: str
+    holding: bool = False
+
+
+class Past(NamedTuple):
+    """A call as its checkpoint has it: what any process would go on from."""
+
+    turn: int = 0
+    messages: tuple[Message, ...] = ()
+    desk: dict[str, Any] = {}  # noqa: RUF012 - a NamedTuple's default, never changed
+    checkpoint_id: str | None = None
+
+
 class Session:
     """One caller. Turns are taken in order; hearing never speaks; nothing here waits for the supervisor."""
 
     def __init__(
-        self, services: Services, trigger: LocalTrigger, responder: Any, board: Board, context: Context
+        self,
+        services: Services,
+        trigger: LocalTrigger,
+        responder: Any,
+        board: Board,
+        context: Context,
+        turns: TurnOrder = alone,
     ) -> None:
         self.services = services
         self.board = board
@@ -45,7 +69,9 @@ class Session:
         self.reply = Reply()
         self._trigger = trigger
         self._responder = responder
-        self._config = {"configurable": {"thread_id": responder_thread(board.tenant, board.session_id)}}
+        self._thread = responder_thread(board.tenant, board.session_id)
+        self._config = {"configurable": {"thread_id": self._thread}}
+        self._turns = turns
         self._turn = asyncio.Lock()
 
     @property
@@ -59,7 +85,7 @@ class Session:
     async def greet(self) -> Reply:
         """Open the call as the agent; nothing happens when it is open already."""
         if self.board.turn == 0 and not (await self.history()):
-            async for _ in self._stream({"utterance": ""}):
+            async for _ in self._stream(""):
                 pass
         return self.reply
 
@@ -72,9 +98,9 @@ class Session:
 
         Leaving the stream early is a barge-in: speech stops, fetches go on, and the turn is not committed.
         """
-        async with aclosing(self._stream({"utterance": text})) as pieces:
+        async with aclosing(self._stream(text)) as pieces:
             async for piece in pieces:
-                yield piece
+                yield piece.text
 
     async def ask(self, text: str) -> Reply:
         """`say`, for those who want the whole reply."""
@@ -82,24 +108,66 @@ class Session:
             pass
         return self.reply
 
-    async def _stream(self, turn: dict[str, str]) -> AsyncGenerator[str]:
-        async with self._turn:
-            began = time.perf_counter()
-            virtual_s, first_ms = self.board.now_s, -1.0
-            run = self._responder.astream(
-                turn, self._config, context=self.context, stream_mode=["custom", "updates"], durability="exit"
-            )
-            tier = ""
-            async with aclosing(run) as parts:
-                async for mode, part in parts:
-                    if mode == "updates":
-                        tier = (part.get("decide") or {}).get("tier", tier)
-                        continue
-                    if first_ms < 0.0:
-                        first_ms = self._overhead_ms(began, virtual_s)
-                    yield part.get("say") or part.get("hold")
-            self.reply = self._reply(tier, max(first_ms, 0.0))
-            await asyncio.to_thread(self.board.log.flush)
+    async def _stream(self, text: str) -> AsyncGenerator[Piece]:
+        began = time.perf_counter()
+        async with self.order(), aclosing(self.speak(text, began=began)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    @asynccontextmanager
+    async def order(self) -> AsyncIterator[None]:
+        """Held while a turn is placed and taken: nobody else takes one of this call, in this process or another."""
+        async with self._turn, self._turns(self._thread):
+            yield
+
+    async def past(self, before_turn: int | None = None) -> Past:
+        """The newest checkpoint; with `before_turn`, the newest in which that turn had not been taken."""
+        saver = self._responder.checkpointer
+        found = await saver.aget_tuple(self._config)
+        while found is not None:
+            values = found.checkpoint["channel_values"]
+            turn = values.get("turn", 0)
+            if before_turn is None or turn < before_turn:
+                return Past(turn, tuple(values.get("messages", ())), values.get("desk", {}), found.checkpoint["id"])
+            found = await saver.aget_tuple(found.parent_config) if found.parent_config else None
+        return Past()
+
+    async def speak(
+        self, text: str, *, key: str = "", instead_of: int | None = None, began: float | None = None
+    ) -> AsyncGenerator[Piece]:
+        """Take one turn; the order must be held. It counts once the stream has ended, and not at all before.
+
+        `instead_of` takes a turn back, which must be the last one, and has this in its place. `key` names the request.
+        """
+        began = time.perf_counter() if began is None else began
+        virtual_s, first_ms, tier = self.board.now_s, -1.0, ""
+        config = self._config if instead_of is None else await self._before(instead_of)
+        self.board.turn_key = key
+        run = self._responder.astream(
+            {"utterance": text}, config, context=self.context, stream_mode=["custom", "updates"], durability="exit"
+        )
+        async with aclosing(run) as parts:
+            async for mode, part in parts:
+                if mode == "updates":
+                    tier = (part.get("decide") or {}).get("tier", tier)
+                    continue
+                if first_ms < 0.0:
+                    first_ms = self._overhead_ms(began, virtual_s)
+                yield Piece(part["say"]) if part.get("say") else Piece(part.get("hold", ""), holding=True)
+        self.reply = self._reply(tier, max(first_ms, 0.0))
+        await asyncio.to_thread(self.board.log.flush)
+
+    async def _before(self, turn: int) -> dict[str, Any]:
+        past = await self.past(before_turn=turn)
+        if past.checkpoint_id is None:
+            # Nothing lies before the first turn: the call begins anew.
+            await self._responder.checkpointer.adelete_thread(self._thread)
+            return self._config
+        return {"configurable": {**self._config["configurable"], "checkpoint_id": past.checkpoint_id}}
+
+    def hush(self) -> None:
+        """The caller cut in: the reply under way ends where it is, and the turn counts with what was said of it."""
+        self.board.live.hushed = True
 
     def _overhead_ms(self, began: float, began_s: float) -> float:
         """Real time since the final words, without what was waited for: data (booked as stall) and a model."""

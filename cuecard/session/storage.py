@@ -13,6 +13,7 @@ from langgraph.store.base import BaseStore
 
 from cuecard.errors import StorageError
 from cuecard.session.memory import LatestOnlySaver
+from cuecard.session.order import TurnOrder, alone
 from cuecard.settings import Settings
 
 
@@ -22,6 +23,7 @@ class Storage(NamedTuple):
     responder: BaseCheckpointSaver[str]
     supervisor: BaseCheckpointSaver[str]
     store: BaseStore
+    turns: TurnOrder = alone
 
 
 @asynccontextmanager
