@@ -1,9 +1,11 @@
 """What a supervisor pass does with its belief: forecast, plan, and order the pool."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cuecard.belief.types import Belief
 from cuecard.blackboard import Board
+from cuecard.predictors.counts import HORIZON
 from cuecard.predictors.types import Forecast
 from cuecard.prefetch.events import FetchPlanned
 from cuecard.prefetch.flight import SessionId
@@ -27,7 +29,11 @@ async def judge(board: Board, services: "Services", utterance: str) -> Belief:
 
 async def forecast(board: Board, services: "Services") -> Forecast:
     """Distributions over the next turns, and the sentences a caller may say."""
-    return await services.predictor(board).predict(board.view(), 3)
+    view = board.view()
+    made = await services.predictor(board).predict(view, HORIZON)
+    if services.bank is None:
+        return made
+    return replace(made, utterances=(*made.utterances, *await services.bank.predict(view)))
 
 
 def plan(board: Board, services: "Services") -> list[str]:

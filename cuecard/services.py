@@ -172,7 +172,7 @@ class Services:
         if board is not None:
             return board
         kit = await self.kit(context.procedure)
-        log = EventLog(clock=self.clock.now, path=self._log_path(context.tenant, session_id))
+        log = EventLog(clock=self.clock.now, path=self.log_path(context.tenant, session_id))
         board = Board(context.tenant, session_id, kit, context, log, Pool(self.settings.pool_cap), planner=planner)
         resumed = store is not None and await restore(board, store)
         board = self._boards.setdefault(who, board)
@@ -197,7 +197,8 @@ class Services:
         board.kit.broker.close(who)
         self._boards.pop(who, None)
 
-    def _log_path(self, tenant: str, session_id: str) -> Path | None:
+    def log_path(self, tenant: str, session_id: str) -> Path | None:
+        """Where this session's event log lies; None when none is kept."""
         if not (self.persist and self.settings.event_logs):
             return None
         return self.settings.data_dir / "events" / _file_name(tenant) / f"{_file_name(session_id)}.jsonl"

@@ -34,15 +34,12 @@ async def recall(state: ResponderState, runtime: Runtime[Context], *, services: 
     query = context_query(heard.vector, board.previous_vector)
     board.live.picks = board.pool.pick(query, picks, board.now_s)
     board.previous_vector = heard.vector
-    board.log.emit(
-        Picked(
-            items=[
-                {"id": pick.item.id, "dep": pick.item.dep, "kind": pick.item.kind, "cosine": round(pick.cosine, 3)}
-                for pick in board.live.picks
-            ]
-        )
-    )
-    return {"utterance": words}
+    shown = [
+        {"id": pick.item.id, "dep": pick.item.dep, "kind": pick.item.kind, "cosine": round(pick.cosine, 3)}
+        for pick in board.live.picks
+    ]
+    board.log.emit(Picked(items=shown))
+    return {"utterance": words, "picks": shown}
 
 
 async def catch_up(board: Board, state: ResponderState, store: BaseStore | None) -> None:

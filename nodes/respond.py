@@ -25,6 +25,7 @@ async def respond(state: ResponderState, runtime: Runtime[Context], *, services:
         "reply": said.text,
         "action": said.action,
         "desk": board.desk.to_json(),
+        "stall_s": board.live.stall_s,
     }
 
 

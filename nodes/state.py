@@ -61,6 +61,8 @@ class ResponderState(TypedDict, total=False):
     action: Annotated[str, UntrackedValue]
     tier: Annotated[str, UntrackedValue]
     reply: Annotated[str, UntrackedValue]
+    picks: Annotated[list[dict[str, Any]], UntrackedValue]
+    stall_s: Annotated[float, UntrackedValue]
 
 
 class ResponderOutput(TypedDict, total=False):
@@ -71,6 +73,10 @@ class ResponderOutput(TypedDict, total=False):
     action: str
     tier: str
     reply: str
+    picks: list[dict[str, Any]]
+    """Items laid before the responder: id, dep, kind, cosine."""
+    stall_s: float
+    """Seconds the caller waited for data."""
 
 
 class SupervisorInput(TypedDict, total=False):

@@ -40,8 +40,15 @@ class StoredCounts:
     """One tenant's `CountSource`. A prediction costs as many row reads as it has contexts, whatever the history."""
 
     def __init__(
-        self, engine: Engine, tenant_name: str, now: Callable[[], float], remembered: int = REMEMBERED
+        self,
+        engine: Engine,
+        tenant_name: str,
+        now: Callable[[], float],
+        remembered: int = REMEMBERED,
+        *,
+        inline: bool = False,
     ) -> None:
+        """`inline` reads on the calling thread: faster for a local file, but a locked one would hold the event loop."""
         self._engine = engine
         self._tenant_name = tenant_name
         self._tenant: Tenant | None = None
@@ -50,8 +57,7 @@ class StoredCounts:
         self._remembered = remembered
         self._rows: OrderedDict[_Place, _Row] = OrderedDict()
         self._places: dict[int, _Place] = {}
-        # A local file answers in less time than a hop to another thread takes; a server does not.
-        self._inline = engine.dialect.name == "sqlite"
+        self._inline = inline
 
     async def read(self, keys: Sequence[CountKey]) -> Sequence[Counts]:
         """Decayed counts per key, in order; {} for what was never seen."""

@@ -61,7 +61,7 @@ class _Bench:
         started_s = time.perf_counter()
         fill(self._engine, TENANT, world, size, HALF_LIFE_SESSIONS)
         self._fill_s = time.perf_counter() - started_s
-        counts = StoredCounts(self._engine, TENANT, now=lambda: 0.0, remembered=0)
+        counts = StoredCounts(self._engine, TENANT, now=lambda: 0.0, remembered=0, inline=True)
         self._predictor = EmpiricalPredictor(counts, prior=lambda _: None)
         self._writer = Writer(self._engine, HALF_LIFE_SESSIONS, embedder=None)
         calls = world.draw(np.random.default_rng(NEW_CALLS_SEED), 1_000)
