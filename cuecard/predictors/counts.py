@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
-from cuecard.predictors.types import SessionView, TurnView
+from cuecard.predictors.types import UNLABELLED, SessionView, TurnView
 
 Kind = Literal["action", "source", "state", "topic"]
 HORIZON = 3
@@ -88,7 +88,7 @@ def increments(sop: str, turns: Sequence[TurnView], cohort: str = "", mood: str 
     Call it once per finished turn, with the call so far. `cohort` and `mood` are the beliefs held when it finished.
     """
     newest = turns[-1]
-    labels: dict[Kind, str] = {"action": newest.action, "source": newest.source, "state": newest.state}
+    labels: dict[Kind, str] = {"action": newest.label, "source": newest.source, "state": newest.state}
     for offset in range(1, HORIZON + 1):
         past = turns[: len(turns) - offset]
         if not past:
@@ -96,9 +96,9 @@ def increments(sop: str, turns: Sequence[TurnView], cohort: str = "", mood: str 
         then = Situation(tuple(turn.action for turn in past[-3:]), past[-1].state, mood, cohort)
         levels = contexts(then)
         for kind, label in labels.items():
-            if label or kind == "source":
+            if (label and label != UNLABELLED) or kind == "source":
                 for context in levels.values():
-                    yield Increment(CountKey(sop, kind, offset, context), label)
+                    yield Increment(CountKey(past[-1].sop or sop, kind, offset, context), label)
 
 
 class MemoryCounts:
@@ -117,17 +117,20 @@ class MemoryCounts:
         """Time, for the purpose of decay, is the number of finished sessions."""
         self.n_sessions += 1
 
-    def add(self, increment: Increment, weight: float = 1.0) -> None:
-        row = self._rows.get(increment.key)
+    def add(self, increment: Increment) -> None:
+        self.count(*increment)
+
+    def count(self, key: CountKey, name: str) -> None:
+        row = self._rows.get(key)
         if row is None:
-            row = self._rows[increment.key] = {}
+            row = self._rows[key] = {}
         else:
-            factor = self._factor(increment.key)
+            factor = self._factor(key)
             if factor != 1.0:
                 for label in row:
                     row[label] *= factor
-        self._touched[increment.key] = self.n_sessions
-        row[increment.label] = row.get(increment.label, 0.0) + weight
+        self._touched[key] = self.n_sessions
+        row[name] = row.get(name, 0.0) + 1.0
 
     async def read(self, keys: Sequence[CountKey]) -> Sequence[Counts]:
         return [self.row(key) for key in keys]

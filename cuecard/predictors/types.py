@@ -11,6 +11,10 @@ from cuecard.belief.types import Belief, Distribution
 Vector = npt.NDArray[np.float32]
 
 
+UNLABELLED = "freeform"
+"""Action of a turn in which the agent typed words without a label: history, never a target."""
+
+
 class TurnView(NamedTuple):
     """One finished exchange: what the caller said and was doing, and what the agent then did."""
 
@@ -22,6 +26,17 @@ class TurnView(NamedTuple):
     """Data source the agent consulted this turn ("" for none)."""
     embedding: Vector | None = None
     reply_embedding: Vector | None = None
+    first: str = ""
+    """Label of the turn's first act where it is not `action`: a query before the sentence that tells its result."""
+    sop: str = ""
+    """Procedure the agent had open ("" for the session's own): one call may wander through several."""
+    fetched: tuple[str, ...] = ()
+    """What the turn's fetches were given and gave back, as short `name=value` marks."""
+
+    @property
+    def label(self) -> str:
+        """What a forecast for this turn should have said."""
+        return self.first or self.action
 
 
 @dataclass(frozen=True, slots=True)
