@@ -21,7 +21,7 @@ from cuecard.prefetch.breaker import Breaker
 from cuecard.prefetch.events import FetchEnded, FetchStarted
 from cuecard.prefetch.fetchers.base import Fetchers, JunkError, TransientFetchError
 from cuecard.prefetch.flight import Flight, SessionId, Work, items_of
-from cuecard.prefetch.limits import Account, Limits, backend_of
+from cuecard.prefetch.limits import LONG_SHOT, Account, Limits, backend_of
 from cuecard.prefetch.safety import forbidden
 from cuecard.prefetch.types import (
     FetchCall,
@@ -70,6 +70,7 @@ class _Books:
     sessions: defaultdict[SessionId, Account] = field(default_factory=lambda: defaultdict(Account))
     tenants: defaultdict[str, Account] = field(default_factory=lambda: defaultdict(Account))
     running: Counter[str] = field(default_factory=Counter)
+    long_shots: Counter[str] = field(default_factory=Counter)
 
 
 class FetchBroker:
@@ -185,7 +186,8 @@ class FetchBroker:
                 return self._refused(job, who, "budget", "the budget of background fetches is spent")
         if not self._breakers[job.key.dep].allows(now_s):
             return self._refused(job, who, "breaker_open", "it failed too often; asked again later")
-        work = Work(job.key, backend_of(spec), background=background, wanted={who: job})
+        long_shot = background and job.p < LONG_SHOT
+        work = Work(job.key, backend_of(spec), background=background, long_shot=long_shot, wanted={who: job})
         self._works[job.key] = work
         if not background:
             self._books.sessions[who].live += 1
@@ -233,7 +235,11 @@ class FetchBroker:
         """Start the most valuable of what is queued while there are pipes."""
         queue = self._queues.get(backend)
         while queue and self._books.running[backend] < self._limits.pipes(backend):
-            work = max(queue.values(), key=lambda candidate: candidate.value_s)
+            crowded = self._books.long_shots[backend] >= self._limits.long_shots(backend)
+            ready = [work for work in queue.values() if not (crowded and work.long_shot)]
+            if not ready:
+                return
+            work = max(ready, key=lambda candidate: candidate.value_s)
             del queue[work.key]
             self._start(work)
 
@@ -242,6 +248,7 @@ class FetchBroker:
         work.started_at_s = self._clock.now()
         if work.background:
             self._books.running[work.backend] += 1
+            self._books.long_shots[work.backend] += work.long_shot
         for who, job in work.wanted.items():
             sink = self._sinks.get(who)
             if sink is not None and sink.emit is not None:
@@ -359,6 +366,7 @@ class FetchBroker:
             return
         if work.state == "running" and work.background:
             self._books.running[work.backend] -= 1
+            self._books.long_shots[work.backend] -= work.long_shot
         work.state = "done"
         work.missing = missing
         if self._works.get(work.key) is work:

@@ -21,6 +21,8 @@ class Work:
     state: Literal["queued", "running", "done"] = "queued"
     background: bool = True
     """False once a caller waits for it: then it neither queues nor counts against the budget."""
+    long_shot: bool = False
+    """Unlikely to be used when it was asked for: it may hold only a share of the pipes."""
     wanted: dict[SessionId, FetchJob] = field(default_factory=dict)
     landed: dict[SessionId, Fetched] = field(default_factory=dict)
     missing: Missing | None = None

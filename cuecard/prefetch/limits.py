@@ -1,10 +1,18 @@
 """How much may run at once and be spent: per back end, per session, per tenant."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from sops.models import Dependency, HttpFetch, RagFetch, SqlFetch, ToolFetch
+
+
+import os
+LONG_SHOT = 0.5
+"""A fetch less likely to be used than this is a long shot."""
+LONG_SHOT_SHARE = float(os.environ.get("LS","0.75"))
+"""Of a back end's pipes: a pipe busy with a long shot is not there for what becomes ready next (decision 0141)."""
 
 
 @dataclass(slots=True)
@@ -22,12 +30,17 @@ class Limits:
     pipes_per_backend: int = 8
     """Background fetches at once per back end."""
     by_backend: Mapping[str, int] = field(default_factory=dict)
+    long_shot_share: float = LONG_SHOT_SHARE
     session_budget: int | None = 200
     """Background fetches a session may start; None: no bound."""
     tenant_budget: int | None = None
 
     def pipes(self, backend: str) -> int:
         return self.by_backend.get(backend, self.pipes_per_backend)
+
+    def long_shots(self, backend: str) -> int:
+        """Pipes that unlikely needs may hold at once; at least one."""
+        return max(1, math.ceil(self.pipes(backend) * self.long_shot_share))
 
     def spent(self, account: Account) -> bool:
         return self.session_budget is not None and account.background >= self.session_budget

@@ -55,6 +55,7 @@ class RecordOutlook:
         self._saves, self._lives = hidden_s(self._latency_s, np.full(n, costs.ttl_s), np.zeros(n), leads_s)
         self._price_s = costs.price_s
         self._lasts = lasting(costs.ttl_s, float(habits.seconds.mean()), habits.turns)
+        self._known: dict[tuple[int, int, int, int], Prospects] = {}
         k, c, a = habits.turns, len(habits.cohorts), len(habits.actions)
         self._first = np.zeros((k + 1, c, a, n, RECORD_HORIZON))
         self._worth = np.zeros((k + 1, c, a, n))
@@ -64,7 +65,12 @@ class RecordOutlook:
 
     def at(self, cohort: int, turn: int, before: int, action: int) -> Prospects:
         """Prospects after `turn`, whose action was `action`, after `before`."""
-        turn = min(turn, self._habits.turns - 1)
+        key = (cohort, min(turn, self._habits.turns - 1), before, action)
+        if key not in self._known:
+            self._known[key] = self._at(*key)
+        return self._known[key]
+
+    def _at(self, cohort: int, turn: int, before: int, action: int) -> Prospects:
         step = self._step(turn)[cohort, action]
         usual = self._habits.after_two.get((cohort, before, action))
         if usual is not None:

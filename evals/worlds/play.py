@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple, Protocol
 
 from cuecard.clock import Clock
@@ -61,7 +62,7 @@ class Policy(Protocol):
     drops: bool
     """Wishes that are not repeated at the next pass are withdrawn from the queue."""
 
-    def wishes(self, event: str, live: Live) -> Sequence[Wish]: ...
+    def wishes(self, event: str, live: Live, turns: int) -> Sequence[Wish]: ...
 
 
 @dataclass(slots=True)
@@ -78,6 +79,7 @@ class Played:
     stale: int = 0
 
 
+@cache
 def name_of(need: Need) -> str:
     return f"{need.kind}:{need.n}"
 
@@ -159,8 +161,8 @@ class Stage:
                 break
             if k == shape.identity_turn:
                 self.live.identity = True
-                self._ask("identity")
-            self._later(self.policy.supervisor_s, self._ask, "turn")
+                self._ask("identity", k + 1)
+            self._later(self.policy.supervisor_s, self._ask, "turn", k + 1)
             rest_s = turn.speech_s + turn.gap_s
             if self.policy.hears_partials and self.hears[k]:
                 lead_s = min(PARTIAL_LEAD_S, turn.gap_s)
@@ -197,10 +199,10 @@ class Stage:
         self.used.add(name)
         self.used_fetches.add((name, round(started_s, 6)))
 
-    def _ask(self, event: str) -> None:
-        """One decision of the policy, carried out by the broker."""
+    def _ask(self, event: str, turns: int) -> None:
+        """One decision of the policy, on the first `turns` turns of the call, carried out by the broker."""
         live = self.live
-        wishes = self.policy.wishes(event, live)
+        wishes = self.policy.wishes(event, live, turns)
         if self.policy.drops:
             wanted = {name_of(wish.need) for wish in wishes}
             for key, work in live.broker.in_flight(WHO).items():

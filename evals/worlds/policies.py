@@ -14,7 +14,7 @@ from evals.worlds.world import ACTIONS, ANSWER, Need, Turn, World
 
 def in_order(needs: Iterable[Need]) -> list[Wish]:
     """First come, first served."""
-    return [Wish(need, -float(n)) for n, need in enumerate(needs)]
+    return [Wish(need, -float(n), 1.0) for n, need in enumerate(needs)]
 
 
 def past_call(world: World, call: Sequence[Turn], hears: Sequence[bool]) -> list[PastTurn]:
@@ -41,7 +41,7 @@ class Nothing:
     hears_partials: bool = False
     drops: bool = False
 
-    def wishes(self, event: str, live: Live) -> list[Wish]:
+    def wishes(self, event: str, live: Live, turns: int) -> list[Wish]:
         return []
 
 
@@ -55,7 +55,7 @@ class Rule:
     hears_partials: bool = False
     drops: bool = False
 
-    def wishes(self, event: str, live: Live) -> list[Wish]:
+    def wishes(self, event: str, live: Live, turns: int) -> list[Wish]:
         if event == "identity" or (self.every_turn and live.identity):
             return stale_only(in_order(self.needs), live)
         return []
@@ -83,24 +83,26 @@ class Ours:
         self.records = RecordOutlook(self.habits, self.costs)
         self.at_once = RecordOutlook(self.habits, replace(self.costs, after_s=0.0))
         self.questions = QuestionOutlook(self.habits, self.costs)
+        self.ask_at_once = QuestionOutlook(self.habits, replace(self.costs, after_s=0.0))
         self.next_s = float(np.median(self.habits.seconds)) - self.costs.after_s
 
-    def wishes(self, event: str, live: Live) -> list[Wish]:
+    def wishes(self, event: str, live: Live, turns: int) -> list[Wish]:
         wishes = []
-        for prospects in self.prospects(event, live):
+        for prospects in self.prospects(event, live, turns):
             wishes += choose(prospects, lambda name: live.fresh_for_s(self.needs[name]), self.next_s)
         wishes.sort(key=lambda choice: -choice.urgency)
         return [Wish(self.needs[choice.name], choice.urgency, choice.p_use) for choice in wishes]
 
-    def prospects(self, event: str, live: Live) -> list[Prospects]:
-        habits, turns = self.habits, live.turns
+    def prospects(self, event: str, live: Live, n_turns: int) -> list[Prospects]:
+        habits, turns = self.habits, live.turns[:n_turns]
         turn = len(turns) - 1
         cohort = habits.cohorts.row(str(turns[-1].cohort)) or 0
         action = habits.actions.row(ACTIONS[turns[-1].action]) or 0
         before = (habits.actions.row(ACTIONS[turns[-2].action]) or 0) if turn else -1
         asked = [need for t in turns for need in t.needs if need.kind == "question"]
         last = habits.questions.row(name_of(asked[-1])) if asked else None
-        found = [self.questions.at(cohort, turn, last, turns[-1].action == ANSWER)]
+        questions = self.ask_at_once if event == "identity" else self.questions
+        found = [questions.at(cohort, turn, last, turns[-1].action == ANSWER)]
         if live.identity:
             outlook = self.at_once if event == "identity" else self.records
             found.append(outlook.at(cohort, turn, before, action))
