@@ -26,6 +26,8 @@ class Callers:
         self.keys = tuple(f"{c}/{m}" for c, cohort in procedure.cohorts.items() for m in cohort.moods)
         self.cohorts = tuple(procedure.cohorts)
         self.cohort_of = np.array([self.cohorts.index(key.partition("/")[0]) for key in self.keys])
+        self.mood_names = sorted({key.partition("/")[2] for key in self.keys})
+        self.mood_of = np.array([self.mood_names.index(key.partition("/")[2]) for key in self.keys])
         prior = np.array([c.prior * m.prior for c in procedure.cohorts.values() for m in c.moods.values()])
         floored = np.maximum(prior, 1e-4)
         self.prior: Doubles = floored / floored.sum()

@@ -4,7 +4,7 @@ Kernel ridge regression on one-hot targets: its held-out predictions are exact a
 that turns scores into probabilities is set on examples the fit has not seen.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -51,7 +51,6 @@ class Head:
     bias: Floats
     mean: Floats
     idf: Floats
-    weights: Weights
     temperature: float
 
     def scores(self, vector: Floats, sparse: Sparse, dense: Floats) -> Floats:
@@ -62,6 +61,20 @@ class Head:
             raw = raw + value @ self.ngram_weights[buckets]
         scaled: Floats = raw / self.temperature
         return scaled
+
+    def arrays(self) -> dict[str, npt.NDArray[np.generic]]:
+        """What `from_arrays` takes back; half precision is plenty for weights."""
+        halves = {name: getattr(self, name).astype(np.float16) for name in _ARRAYS}
+        return {**halves, "temperature": np.array(self.temperature)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[np.generic]]) -> "Head":
+        """Raises KeyError when one is missing."""
+        floats = {name: arrays[name].astype(np.float32) for name in _ARRAYS}
+        return cls(**floats, temperature=float(arrays["temperature"]))
+
+
+_ARRAYS = ("vector_weights", "ngram_weights", "dense_weights", "bias", "mean", "idf")
 
 
 class Fitted(NamedTuple):
@@ -97,7 +110,6 @@ def fit(rows: Rows, n_classes: int, weights: Weights) -> Fitted:
         bias=alpha32.sum(axis=0),
         mean=mean.astype(np.float32),
         idf=idf,
-        weights=weights,
         temperature=temperature,
     )
     return Fitted(head, held_out / temperature)

@@ -19,7 +19,7 @@ def test_a_plain_question_is_judged_as_one(classifier: EmbeddedClassifier) -> No
 def test_the_same_words_mean_different_things_after_different_actions(classifier: EmbeddedClassifier) -> None:
     after_greeting = classifier.judge_text("the renewal", "greet", NOBODY)
     after_payment = classifier.judge_text("the renewal", "choose_payment", NOBODY)
-    assert after_greeting.state["opens"] > 1.5 * after_payment.state["opens"]
+    assert after_greeting.state["opens"] > after_payment.state["opens"] + 0.1
 
 
 def test_probabilities_add_up_to_one(classifier: EmbeddedClassifier) -> None:
