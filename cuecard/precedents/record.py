@@ -156,9 +156,10 @@ def _step(connection: Connection, tenant: Tenant, topics: Topics, precedent: Pre
 
     embedding = None if precedent.embedding is None else squeeze(precedent.embedding)
     topic_id = 0
-    if precedent.question and embedding is not None:
+    if precedent.question and (precedent.topic or embedding is not None):
         # The vector as it will be read back: forgetting it must take away exactly what was added.
-        topic_id = topics.add(sop_id, unsqueeze([embedding])[0])
+        vector = None if embedding is None else unsqueeze([embedding])[0]
+        topic_id = topics.add(sop_id, precedent.topic, vector)
     found = Step(
         sop_id,
         label(precedent.cohort),

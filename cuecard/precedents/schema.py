@@ -105,6 +105,8 @@ topics = Table(
     Column("tenant_id", Integer, ForeignKey("precedent_tenants.id"), primary_key=True),
     Column("id", Integer, primary_key=True),
     Column("sop_id", Integer, nullable=False),
+    # Name the topic was given ("" for one that was found by likeness).
+    Column("name", Text, nullable=False, default=""),
     Column("n", Integer, nullable=False),
     # Sum of the questions' unit vectors, float32: adding and taking away keeps the centre right.
     Column("vector_sum", LargeBinary, nullable=False),

@@ -1,4 +1,4 @@
-"""Groups callers' questions by what they are about, as they come: the nearest topic, or a new one.
+"""Groups callers' questions by what they are about: by the name given to it, else the nearest topic, else a new one.
 
 A topic is the sum of its questions' unit vectors, so that a forgotten question can be taken out again.
 """
@@ -8,27 +8,30 @@ from collections import defaultdict
 import numpy as np
 from sqlalchemy import Connection, bindparam, delete, select, text
 
+from cuecard.models.embeddings import DIM
 from cuecard.precedents.schema import topics
 from cuecard.precedents.tenants import Tenant
 from cuecard.precedents.types import Vector
 
-SAME_TOPIC = 0.62
-"""Cosine to a topic's centre from which a question belongs to it (decision 0122)."""
+SAME_TOPIC = 0.45
+"""Cosine to a topic's centre from which a question without a named topic belongs to it (decision 0122)."""
 MAX_TOPICS = 1000
-"""Per procedure; after that a question joins the nearest topic however far it is."""
+"""Per procedure; after that a question without a name joins the nearest topic however far it is."""
 
-_READ = select(topics.c.id, topics.c.sop_id, topics.c.n, topics.c.vector_sum).where(
+_READ = select(topics.c.id, topics.c.sop_id, topics.c.name, topics.c.n, topics.c.vector_sum).where(
     topics.c.tenant_id == bindparam("tenant_id")
 )
 _WRITE = text(
-    "INSERT INTO precedent_topics (tenant_id, id, sop_id, n, vector_sum) VALUES (:tenant_id, :id, :sop_id, :n, :sum) "
+    "INSERT INTO precedent_topics (tenant_id, id, sop_id, name, n, vector_sum) "
+    "VALUES (:tenant_id, :id, :sop_id, :name, :n, :sum) "
     "ON CONFLICT (tenant_id, id) DO UPDATE SET n = excluded.n, vector_sum = excluded.vector_sum"
 )
 
 
 class _Topic:
-    def __init__(self, topic_id: int, n: int, vector_sum: Vector) -> None:
+    def __init__(self, topic_id: int, name: str, n: int, vector_sum: Vector) -> None:
         self.id = topic_id
+        self.name = name
         self.n = n
         self.sum = vector_sum
 
@@ -48,23 +51,26 @@ class Topics:
             return
         self._by_sop = {}
         for row in connection.execute(_READ, {"tenant_id": self._tenant.id}):
-            topic = _Topic(row.id, row.n, np.frombuffer(row.vector_sum, np.float32).copy())
+            topic = _Topic(row.id, row.name, row.n, np.frombuffer(row.vector_sum, np.float32).copy())
             self._by_sop.setdefault(row.sop_id, {})[row.id] = topic
         self._version = self._tenant.topics_version
         self._changed.clear()
 
-    def add(self, sop_id: int, vector: Vector) -> int:
-        """Id of the topic the question now belongs to."""
+    def add(self, sop_id: int, name: str, vector: Vector | None) -> int:
+        """Id of the topic the question now belongs to: the one of that name, or without a name the nearest."""
         known = self._by_sop.setdefault(sop_id, {})
-        nearest, cosine = _nearest(known, vector)
-        if nearest is None or (cosine < SAME_TOPIC and len(known) < MAX_TOPICS):
+        topic, cosine = next((one for one in known.values() if name and one.name == name), None), 1.0
+        if not name and vector is not None:
+            topic, cosine = _nearest(known, vector)
+        if topic is None or (cosine < SAME_TOPIC and len(known) < MAX_TOPICS):
             self._tenant.n_topics += 1
-            nearest = _Topic(self._tenant.n_topics, 0, np.zeros_like(vector))
-            known[nearest.id] = nearest
-        nearest.n += 1
-        nearest.sum += vector
-        self._changed[sop_id].add(nearest.id)
-        return nearest.id
+            topic = _Topic(self._tenant.n_topics, name, 0, np.zeros(DIM, np.float32))
+            known[topic.id] = topic
+        topic.n += 1
+        if vector is not None:
+            topic.sum += vector
+        self._changed[sop_id].add(topic.id)
+        return topic.id
 
     def remove(self, sop_id: int, topic_id: int, vector: Vector | None) -> None:
         """Take one question out."""
@@ -100,6 +106,7 @@ class Topics:
                             "tenant_id": self._tenant.id,
                             "id": topic_id,
                             "sop_id": sop_id,
+                            "name": topic.name,
                             "n": topic.n,
                             "sum": topic.sum.astype(np.float32).tobytes(),
                         }

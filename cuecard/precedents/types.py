@@ -34,6 +34,8 @@ class Precedent:
     reply: str = ""
     question: bool = False
     """The utterance asks something that other callers may ask too: it joins the question bank."""
+    topic: str = ""
+    """What the question was about, best the id of the document that answered it; "": found by likeness to others."""
     embedding: Vector | None = None
     """Unit vector of the utterance; None: the turn is counted but cannot be found by its words."""
     facts: Mapping[str, str] = field(default_factory=dict)

@@ -80,3 +80,18 @@ async def test_stand_ins_for_personal_values_are_not_spoken(store: Precedents) -
     await store.record([turn("x", 0, "quote"), asked("x", 1, PETS, "Is {name} covered abroad?")])
     await store.flush()
     assert [utterance.text for utterance in await bank.predict(view(QUOTED))] == ["Is covered abroad?"]
+
+
+async def test_questions_answered_by_one_document_are_one_topic_however_they_are_worded(store: Precedents) -> None:
+    bank = QuestionBank(store, asks)
+    for index, words in enumerate(
+        ("Is glass covered?", "what about a chipped windscreen?", "stone hit my window, paid?")
+    ):
+        question = turn(
+            f"x{index}", 1, "answer", utterance=words, embedding=vector(40 + index), question=True, topic="glass"
+        )
+        await store.record([turn(f"x{index}", 0, "quote"), question])
+    await store.record([turn("y", 0, "quote"), turn("y", 1, "close")])
+    await store.flush()
+    first = (await bank.predict(view(QUOTED)))[0]
+    assert first.p == pytest.approx(3 / 4, abs=0.1)
