@@ -149,6 +149,7 @@ async def publish(board: Board, store: BaseStore, turn: int, *, shared: bool = F
     board.published_turn = turn
     value = {
         "turn": turn,
+        "procedure": board.context.procedure,
         "wall_at": time.time(),
         "pool": board.pool.to_json(board.now_s),
         "belief": board.belief.to_json(),
@@ -157,6 +158,12 @@ async def publish(board: Board, store: BaseStore, turn: int, *, shared: bool = F
     }
     await store.aput(namespace(board.tenant, board.session_id), _SLICE, value, index=False)
     return True
+
+
+async def procedure_of(tenant: str, session_id: str, store: BaseStore) -> str | None:
+    """The procedure of a session that has published a slice, whichever process it belongs to."""
+    found = await store.aget(namespace(tenant, session_id), _SLICE)
+    return None if found is None else found.value.get("procedure")
 
 
 async def restore(board: Board, store: BaseStore) -> bool:

@@ -58,6 +58,21 @@ class Settings(BaseSettings):
     event_logs: bool = True
     """Keep one event log per session under `data_dir/events`."""
 
+    api_keys: SecretStr | None = None
+    """`tenant:key` pairs, comma-separated. Without any the gateway serves this machine only, as tenant `default`."""
+    api_keys_file: Path | None = None
+    """The same, one pair a line; lines that begin with # are comments."""
+    session_idle_s: float = 900.0
+    """A call at the gateway that nobody has touched for so long is hung up."""
+    webhook_url: str | None = None
+    """Told when a call is handed over to a person and when it ends."""
+    webhook_secret: SecretStr | None = None
+    """Signs webhooks (HMAC-SHA256); None: they are not signed."""
+    json_logs: bool = False
+    """One JSON object a line on stderr, with session ids, instead of plain log lines."""
+    otel: bool = False
+    """Send OpenTelemetry spans to OTEL_EXPORTER_OTLP_ENDPOINT."""
+
     @property
     def has_model(self) -> bool:
         return self.openai_api_key is not None or self.openai_base_url is not None

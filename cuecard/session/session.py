@@ -14,7 +14,8 @@ from cuecard.events import EventLog, SessionEnded, Spoke
 from cuecard.pool import Pick
 from cuecard.services import Services
 from cuecard.session.order import TurnOrder, alone
-from nodes.state import Message
+from nodes.recall import catch_up
+from nodes.state import Message, ResponderState
 from nodes.trigger import LocalTrigger, responder_thread
 
 
@@ -193,9 +194,17 @@ class Session:
     async def heard(self, text: str) -> None:
         """After a barge-in: how much of the last reply the caller really heard. History says so from now on."""
         board = self.board
+        await self.refresh()
         if board.turns and text != board.turns[-1].reply:
             board.turns[-1] = board.turns[-1]._replace(reply=text)
             board.log.emit(Spoke(text=board.turns[-1].reply, action=board.desk.last_action, heard=text))
+
+    async def refresh(self) -> None:
+        """Catch up with turns that another process took; between turns only."""
+        past = await self.past()
+        state: ResponderState = {"turn": past.turn, "desk": past.desk, "messages": list(past.messages)}
+        await catch_up(self.board, state, self._responder.store)
+        self.board.turn = past.turn
 
     async def history(self) -> list[dict[str, str]]:
         """The messages so far, oldest first."""
