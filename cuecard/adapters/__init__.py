@@ -1,0 +1,1 @@
+"""Thin adapters for voice frameworks; each needs its framework, an optional extra."""
