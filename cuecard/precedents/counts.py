@@ -11,7 +11,7 @@ from cuecard.precedents import rows
 from cuecard.precedents.contexts import TOPIC, key
 from cuecard.precedents.engine import reading
 from cuecard.precedents.packed import KINDS, LABEL_BITS, N_SLOTS, Entries, slot
-from cuecard.precedents.tenants import Tenant, find_tenant
+from cuecard.precedents.tenants import Tenant, current_tenant
 from cuecard.predictors.counts import HORIZON, Context, CountKey, Counts
 
 REMEMBERED = 4096
@@ -123,13 +123,9 @@ class StoredCounts:
         """The tenant as of at most STALE_S ago; None while nothing is stored for it."""
         if now - self._looked_at <= STALE_S:
             return self._tenant
-        known = self._tenant
-        if known is None or not known.refresh(connection):
-            known = find_tenant(connection, self._tenant_name)
-        elif known.labels.n_stored(connection) != len(known.labels):
-            known.labels.load(connection)
-        self._tenant, self._looked_at = known, now
-        return known
+        self._tenant = current_tenant(connection, self._tenant, self._tenant_name)
+        self._looked_at = now
+        return self._tenant
 
 
 _EMPTY: Sequence[Counts] = tuple({} for _ in range(N_SLOTS))

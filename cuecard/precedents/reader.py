@@ -10,7 +10,7 @@ from cuecard.precedents.names import known_as
 from cuecard.precedents.questions import typical
 from cuecard.precedents.schema import sessions, tenants
 from cuecard.precedents.similar import Situation, similar
-from cuecard.precedents.tenants import Tenant, find_tenant, find_tenant_id
+from cuecard.precedents.tenants import Tenant, current_tenant, find_tenant_id
 from cuecard.precedents.topics import Topics
 from cuecard.precedents.types import Similar, Vector
 
@@ -20,17 +20,18 @@ class Reader:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self._topics: dict[str, tuple[Tenant, Topics]] = {}
+        self._tenants: dict[str, Tenant] = {}
+        self._topics: dict[str, Topics] = {}
         self._lock = Lock()
 
     def similar(self, name: str, where: Situation, vector: Vector, k: int) -> list[Similar]:
         with reading(self.engine) as connection:
-            tenant = find_tenant(connection, name)
+            tenant = self._tenant(connection, name)
             return [] if tenant is None else similar(connection, tenant, where, vector, k)
 
     def nearest_topics(self, name: str, sop: str, vectors: Sequence[Vector]) -> list[int]:
         with reading(self.engine) as connection, self._lock:
-            known = self._current(connection, name)
+            known = self._with_topics(connection, name)
             if known is None:
                 return [0] * len(vectors)
             tenant, topics = known
@@ -39,7 +40,7 @@ class Reader:
 
     def typical_questions(self, name: str, sop: str, topic_ids: Sequence[int]) -> dict[int, str]:
         with reading(self.engine) as connection, self._lock:
-            known = self._current(connection, name)
+            known = self._with_topics(connection, name)
             return {} if known is None else typical(connection, *known, sop, topic_ids)
 
     def tenants_with(self, session: str) -> list[str]:
@@ -52,18 +53,24 @@ class Reader:
         with reading(self.engine) as connection:
             return find_tenant_id(connection, name) is not None
 
-    def _current(self, connection: Connection, name: str) -> tuple[Tenant, Topics] | None:
-        """The tenant and its topics as they are now; topics are read again only when they have changed."""
-        known = self._topics.get(name)
-        tenant = find_tenant(connection, name)
+    def _tenant(self, connection: Connection, name: str) -> Tenant | None:
+        tenant = current_tenant(connection, self._tenants.get(name), name)
         if tenant is None:
-            self._topics.pop(name, None)
+            self._tenants.pop(name, None)
+        else:
+            self._tenants[name] = tenant
+        return tenant
+
+    def _with_topics(self, connection: Connection, name: str) -> tuple[Tenant, Topics] | None:
+        """The tenant and its topics as they are now; topics are read again only when they have changed."""
+        tenant = self._tenant(connection, name)
+        if tenant is None:
             return None
-        if known is None or known[0].id != tenant.id or known[0].topics_version != tenant.topics_version:
-            topics = Topics(tenant)
-            topics.refresh(connection)
-            known = self._topics[name] = (tenant, topics)
-        return known
+        topics = self._topics.get(name)
+        if topics is None or not topics.of(tenant):
+            topics = self._topics[name] = Topics(tenant)
+        topics.refresh(connection)
+        return tenant, topics
 
 
 def _has(connection: Connection, tenant_id: int, names: Sequence[str]) -> bool:

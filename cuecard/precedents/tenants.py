@@ -13,7 +13,7 @@ HEADROOM = 512
 """Powers of two that weights may grow before they are scaled back; a float64 overflows at 1024."""
 
 # Built once: SQLAlchemy spends longer on making a statement than SQLite on running it.
-_READ = select(tenants).where(tenants.c.id == bindparam("tenant"))
+_READ = select(tenants).where(tenants.c.id == bindparam("tenant"), tenants.c.name == bindparam("tenant_name"))
 _FIND = select(tenants.c.id).where(tenants.c.name == bindparam("name"))
 _SAVE = update(tenants).where(tenants.c.id == bindparam("tenant"))
 
@@ -51,7 +51,7 @@ class Tenant:
 
     def refresh(self, connection: Connection) -> bool:
         """Read the row again; False when the tenant was forgotten meanwhile."""
-        row = connection.execute(_READ, {"tenant": self.id}).mappings().first()
+        row = connection.execute(_READ, {"tenant": self.id, "tenant_name": self.name}).mappings().first()
         if row is None:
             return False
         self.half_life, self.shift = row["half_life"], row["shift"]
@@ -85,6 +85,15 @@ def find_tenant(connection: Connection, name: str) -> Tenant | None:
     tenant.refresh(connection)
     tenant.labels.load(connection)
     return tenant
+
+
+def current_tenant(connection: Connection, known: Tenant | None, name: str) -> Tenant | None:
+    """`known` brought up to date with what any process wrote, or found anew; None when nothing of it is stored."""
+    if known is None or not known.refresh(connection):
+        return find_tenant(connection, name)
+    if known.labels.n_stored(connection) != len(known.labels):
+        known.labels.load(connection)
+    return known
 
 
 def ensure_tenant(engine: Engine, name: str, half_life: float) -> Tenant:

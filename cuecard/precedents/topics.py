@@ -45,6 +45,10 @@ class Topics:
         self._by_sop: dict[int, dict[int, _Topic]] = {}
         self._changed: dict[int, set[int]] = defaultdict(set)
 
+    def of(self, tenant: Tenant) -> bool:
+        """Whether these are that very tenant's (a forgotten one may have come back under its old name)."""
+        return self._tenant is tenant
+
     def refresh(self, connection: Connection) -> None:
         """Call after `tenant.refresh`, under the tenant's lock when topics will be changed."""
         if self._version == self._tenant.topics_version:

@@ -111,3 +111,20 @@ async def test_forgetting_what_was_never_stored_changes_nothing(store: Precedent
     await store.flush()
     assert await store.forget_session("acme", "nobody") == 0
     assert n_rows(store)["precedent_turns"] == 1
+
+
+async def test_a_tenant_forgotten_by_another_process_is_not_confused_with_the_next_one(place: str | Path) -> None:
+    one, other = await Precedents.open(place), await Precedents.open(place)
+    await one.record(call("s", "ab", utterance="hello", embedding=vector(1)))
+    await one.flush()
+    assert await one.similar("acme", sop="renewal", vector=vector(1))
+    await other.forget_tenant("acme")
+    await other.record(call("s", "ac", tenant="newcomer", utterance="secret", embedding=vector(1)))
+    await other.flush()
+    assert await one.similar("acme", sop="renewal", vector=vector(1)) == []
+    await one.record(call("t", "ad", utterance="mine", embedding=vector(1)))
+    await one.flush()
+    assert {found.utterance for found in await one.similar("acme", sop="renewal", vector=vector(1))} == {"mine"}
+    assert {found.utterance for found in await one.similar("newcomer", sop="renewal", vector=vector(1))} == {"secret"}
+    await one.close()
+    await other.close()
