@@ -1,14 +1,14 @@
 """The prior of a shipped procedure: its rules, rolled forward over the caller states it expects."""
 
 from collections import OrderedDict
-from dataclasses import replace
 from typing import NamedTuple
 
 from cuecard.belief.types import Distribution
+from cuecard.policy.imagine import answered, states_after, taken
 from cuecard.policy.rules import Desk, choose
 from cuecard.predictors.graph import Expected, with_off_graph
 from cuecard.predictors.types import SessionView
-from sops.models import NEXT, Procedure
+from sops.models import Procedure
 
 _BEAM = 8
 """Branches kept per offset, likeliest first; the rest hold under 2 % together on the shipped procedures."""
@@ -29,7 +29,7 @@ class ProcedurePrior:
     def __init__(self, procedure: Procedure) -> None:
         self._procedure = procedure
         self._actions = tuple(procedure.actions)
-        self._states = {name: _states_after(procedure, name) for name in procedure.actions}
+        self._states = {name: states_after(procedure, name) for name in procedure.actions}
         self._remembered: OrderedDict[tuple[object, ...], Expected] = OrderedDict()
 
     def expect(self, view: SessionView, horizon: int) -> Expected:
@@ -77,16 +77,9 @@ class ProcedurePrior:
         """The desk after the caller was in `state` and the rules chose. A state that leads on has answered."""
         procedure = self._procedure
         if not desk.last_action:
-            return replace(desk, last_action=procedure.start, done=[*desk.done, procedure.start])
-        last = procedure.actions[desk.last_action]
-        facts, verified = desk.facts, desk.verified
-        if last.asks and last.on.get(state, procedure.otherwise.get(state, "")) == NEXT:
-            facts = {**facts, **dict.fromkeys(last.asks, "")}
-            verified = verified or (bool(procedure.verifying) and procedure.verifying <= set(facts))
-        desk = replace(desk, facts=facts, verified=verified, last_state=state)
-        action = choose(procedure, desk, state).action
-        done = desk.done if action in desk.done else [*desk.done, action]
-        return replace(desk, last_action=action, done=done)
+            return taken(desk, procedure.start)
+        desk = answered(procedure, desk, state)
+        return taken(desk, choose(procedure, desk, state).action)
 
     def _sources(self, actions: Distribution) -> Distribution:
         """Each action consults what it needs first, in equal shares when it needs several; "" for nothing."""
@@ -96,18 +89,6 @@ class ProcedurePrior:
             for source in needs:
                 p[source] = p.get(source, 0.0) + p_action / len(needs)
         return p
-
-
-def _states_after(procedure: Procedure, action: str) -> Distribution:
-    """`expects`, and its rest spread evenly over the other states."""
-    expects = procedure.actions[action].expects
-    others = [name for name in procedure.states if name not in expects]
-    left = max(0.0, 1.0 - sum(expects.values()))
-    p = dict(expects)
-    for name in others:
-        p[name] = left / len(others)
-    total = sum(p.values())
-    return {name: value / total for name, value in p.items()}
 
 
 def _likeliest(branches: list[_Branch]) -> list[_Branch]:
