@@ -25,7 +25,7 @@ def load_questions(procedure: str, split: str = "test") -> tuple[Question, ...]:
     """
     path = FOLDER / f"{procedure}.jsonl"
     rows = _rows(path) if path.is_file() else []
-    found = tuple(_question(row) for row in rows if row.get("split", split) == split)
+    found = tuple(_question(row) for row in rows if split in row.get("split", [split]))
     return found or tuple(Question(text) for text in load_wording(procedure).questions)
 
 
@@ -35,5 +35,5 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
 def _question(row: dict[str, Any]) -> Question:
     inputs, reference = row.get("inputs", row), row.get("reference_outputs", row)
-    gold = reference.get("gold", reference.get("documents", ()))
+    gold = reference.get("doc_ids", ())
     return Question(str(inputs["question"]), tuple([gold] if isinstance(gold, str) else gold))
