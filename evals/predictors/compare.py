@@ -1,0 +1,85 @@
+"""`cuecard bench predictors`: empirical, LLM, tree search and garbage on the same simulated calls."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from typing import Any
+
+import corpus
+from cuecard.models.chat import Chat, build_chat
+from cuecard.models.embeddings import load_embedder
+from cuecard.models.tokens import counter
+from cuecard.predictors.counts import MemoryCounts
+from cuecard.predictors.empirical import EmpiricalPredictor
+from cuecard.predictors.garbage import GarbagePredictor
+from cuecard.predictors.imagined_caller import SampledCaller
+from cuecard.predictors.llm import LLMPredictor
+from cuecard.predictors.mcts import MCTSPredictor
+from cuecard.predictors.procedure_prior import ProcedurePrior
+from cuecard.predictors.types import Predictor
+from cuecard.settings import Settings
+from evals.predictors.asked import AskedBefore
+from evals.predictors.record import counted, record_calls
+from evals.predictors.score import documents_of, score
+from sops import load_procedure
+
+NO_MODEL = "not run: no model (set OPENAI_API_KEY or OPENAI_BASE_URL)"
+
+
+def compare(
+    sop: str,
+    settings: Settings,
+    *,
+    n_train: int,
+    n_test: int,
+    corpora: tuple[str, ...],
+    seed_base: int = 0,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> dict[str, Any]:
+    """Simulated calls: `n_train` are counted, the next `n_test` scored. One row a predictor."""
+    procedure = load_procedure(sop)
+    on_step("playing calls")
+    calls = record_calls(sop, range(seed_base, seed_base + n_train + n_test))
+    train, test = calls[:n_train], calls[n_train:]
+    embed = load_embedder(settings.embedding_model).embed
+    found = {name: documents_of(corpus.open_index(name, embed, settings.data_dir / "indexes")) for name in corpora}
+
+    def asks(state: str) -> bool:
+        return procedure.states[state].asks if state in procedure.states else False
+
+    prior = ProcedurePrior(procedure)
+    known = {procedure.name: procedure}
+    empirical = EmpiricalPredictor(counted(procedure.name, train), lambda _: prior)
+    predictors: dict[str, Predictor] = {
+        "empirical": AskedBefore(empirical, train, asks, embed),
+        "graph": EmpiricalPredictor(MemoryCounts(), lambda _: prior),
+        "mcts": MCTSPredictor(known.get, SampledCaller, random.Random(seed_base)),
+        "garbage": GarbagePredictor(known.get, random.Random(seed_base)),
+    }
+    chat = build_chat(settings, counter())
+    if chat is not None:
+        predictors["llm"] = LLMPredictor(chat, known.get)
+
+    async def run() -> dict[str, Any]:
+        rows: dict[str, Any] = {}
+        for name, predictor in predictors.items():
+            on_step(name)
+            rows[name] = (await score(predictor, test, found, asks)).to_json()
+        if chat is not None:
+            await chat.aclose()
+        return rows
+
+    rows = asyncio.run(run())
+    rows.setdefault("llm", NO_MODEL)
+    return {
+        "sop": procedure.name,
+        "simulated": True,
+        "n_train": n_train,
+        "n_test": n_test,
+        "model": _named(chat, settings),
+        "predictors": rows,
+    }
+
+
+def _named(chat: Chat | None, settings: Settings) -> str:
+    return settings.chat_model if chat is not None else "none"
