@@ -31,9 +31,15 @@ async def forecast(board: Board, services: "Services") -> Forecast:
     """Distributions over the next turns, and the sentences a caller may say."""
     view = board.view()
     made = await services.predictor(board).predict(view, HORIZON)
-    if services.bank is None:
-        return made
-    return replace(made, utterances=(*made.utterances, *await services.bank.predict(view)))
+    said = [*made.utterances]
+    if services.bank is not None:
+        said += await services.bank.predict(view)
+    if services.ponders(board, made):
+        searched, decisions = await services.search(board.kit).ponder(view, HORIZON)
+        board.pondered = decisions
+        said += searched.utterances
+        made = replace(made, by=f"{made.by} + mcts", tokens=made.tokens + searched.tokens, ms=made.ms + searched.ms)
+    return replace(made, utterances=tuple(said))
 
 
 def plan(board: Board, services: "Services") -> list[str]:

@@ -1,6 +1,7 @@
 """Everything the nodes use, built once per process and started before the first turn."""
 
 import asyncio
+import random
 import time
 from collections.abc import Callable, Coroutine
 from functools import lru_cache
@@ -26,13 +27,18 @@ from cuecard.precedents import Precedents, Redactor
 from cuecard.predictors.bank import QuestionBank
 from cuecard.predictors.counts import CountSource, MemoryCounts
 from cuecard.predictors.empirical import EmpiricalPredictor
-from cuecard.predictors.types import Predictor, TurnView
+from cuecard.predictors.imagined_caller import ModelCaller, SampledCaller
+from cuecard.predictors.mcts import ImaginedCaller, MCTSPredictor
+from cuecard.predictors.types import Forecast, Predictor, TurnView
 from cuecard.prefetch.broker import Sink
 from cuecard.prefetch.flight import SessionId
 from cuecard.prefetch.types import Item
 from cuecard.prefetch.writes import MemoryWriteLedger, PostgresWriteLedger, SqliteWriteLedger, WriteLedger
 from cuecard.settings import Settings, get_settings
-from sops import load_procedure
+from sops import Procedure, load_procedure
+
+COLD_TURNS = 10.0
+"""Decayed turns counted in a context below which imagining callers may still help (docs/decisions/0007)."""
 
 
 class Services:
@@ -54,6 +60,7 @@ class Services:
         """How passes are started as a library; None: through the graph server."""
         self._planners: dict[str, Planner] = {}
         self._classifiers: dict[str, ModelClassifier] = {}
+        self._searches: dict[str, MCTSPredictor] = {}
         self._predictors: dict[tuple[str, str], Predictor] = {}
         self.bank: QuestionBank | None = None
         self._kits: dict[str, Kit] = {}
@@ -223,6 +230,23 @@ class Services:
                 kit.procedure, kit.classifier, self.slow_chat.structured
             )
         return self._classifiers[kit.procedure.name]
+
+    def ponders(self, board: Board, made: Forecast) -> bool:
+        """Whether this pass searches: where it was asked for, and with a model while there is little to count."""
+        asked = board.context.search if board.context.search is not None else self.settings.search
+        return asked or (self.slow_chat is not None and made.evidence < COLD_TURNS)
+
+    def search(self, kit: Kit) -> MCTSPredictor:
+        """The tree search of this procedure, its caller played by the slow model where there is one."""
+        if kit.procedure.name not in self._searches:
+            chat = self.slow_chat
+
+            def caller_of(procedure: Procedure) -> ImaginedCaller:
+                return SampledCaller(procedure) if chat is None else ModelCaller(procedure, chat)
+
+            known = {kit.procedure.name: kit.procedure}
+            self._searches[kit.procedure.name] = MCTSPredictor(known.get, caller_of, random.Random(self.seed))
+        return self._searches[kit.procedure.name]
 
     def predictor(self, board: Board) -> Predictor:
         """The tenant's predictor for this procedure."""

@@ -177,8 +177,9 @@ def _prior(procedure: Procedure, desk: Desk, state: str) -> Distribution:
 
 
 def _desk_of(procedure: Procedure, view: SessionView) -> Desk:
-    last = view.actions[-1] if view.turns else procedure.start
-    done = sorted(view.done | set(view.actions))
+    taken_so_far = [name for name in view.actions if name in procedure.actions]
+    last = taken_so_far[-1] if taken_so_far else procedure.start
+    done = sorted((view.done | set(taken_so_far)) & procedure.actions.keys())
     return Desk(facts=dict.fromkeys(view.facts, ""), verified=view.verified, done=done, last_action=last)
 
 
