@@ -2,9 +2,11 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
+import numpy as np
 from sqlalchemy import Connection, Engine
 
 from cuecard.precedents import rows
@@ -19,13 +21,14 @@ REMEMBERED = 4096
 STALE_S = 5.0
 """After this long a remembered row is read again, in case another process has counted. Our own writes show at once."""
 
+_LABEL_MASK = (1 << LABEL_BITS) - 1
+_SLOT_STARTS = np.arange(N_SLOTS + 1, dtype=np.uint32) << LABEL_BITS
 _FIRST_TOPIC_SLOT = KINDS.index(TOPIC) * HORIZON
 _NEVER = float("-inf")
 
 
-class _Place(NamedTuple):
-    sop: str
-    context: Context
+_Place = tuple[str, Context]
+"""A procedure and one of its contexts, by their names."""
 
 
 class _Row(NamedTuple):
@@ -64,7 +67,7 @@ class StoredCounts:
         now = self._now()
         found: dict[_Place, _Row] = {}
         missing: list[_Place] = []
-        for place in dict.fromkeys(_Place(wanted.sop, wanted.context) for wanted in keys):
+        for place in dict.fromkeys((wanted.sop, wanted.context) for wanted in keys):
             row = self._rows.get(place)
             if row is None or now - row.read_at > STALE_S:
                 missing.append(place)
@@ -76,7 +79,7 @@ class StoredCounts:
             found.update(await asyncio.get_running_loop().run_in_executor(None, self._fetch, missing, now))
         for place in missing:
             self._remember(place, found[place])
-        return [found[_Place(wanted.sop, wanted.context)].slots[slot(wanted.kind, wanted.offset)] for wanted in keys]
+        return [found[wanted.sop, wanted.context].slots[slot(wanted.kind, wanted.offset)] for wanted in keys]
 
     def changed(self, numbers: Iterable[int]) -> None:
         """Forget rows that this process has just written, and those whose names may have been new to it."""
@@ -134,8 +137,8 @@ _EMPTY: Sequence[Counts] = tuple({} for _ in range(N_SLOTS))
 def _number(tenant: Tenant, place: _Place) -> int | None:
     """The key of a context given by names, or None when one of them was never seen."""
     labels = tenant.labels
-    sop_id = labels.find(place.sop)
-    level, *values = place.context
+    sop, (level, *values) = place
+    sop_id = labels.find(sop)
     ids = [int(value) for value in values] if level == TOPIC else [labels.find(value, sop_id or 0) for value in values]
     if not sop_id or None in ids:
         return None
@@ -143,13 +146,15 @@ def _number(tenant: Tenant, place: _Place) -> int | None:
 
 
 def _decode(entries: Entries, tenant: Tenant) -> Sequence[Counts]:
-    slots: list[dict[str, float]] = [{} for _ in range(N_SLOTS)]
-    mask = (1 << LABEL_BITS) - 1
-    names: Mapping[int, str] = tenant.labels.names
+    names = tenant.labels.names
+    ids = (entries["code"] & _LABEL_MASK).tolist()
     weights = (entries["weight"] * tenant.scale()).tolist()
-    for code, weight in zip(entries["code"].tolist(), weights, strict=True):
-        where, label_id = code >> LABEL_BITS, code & mask
-        label = str(label_id) if where >= _FIRST_TOPIC_SLOT else names.get(label_id)
-        if label is not None:
-            slots[where][label] = weight
+    bounds = np.searchsorted(entries["code"], _SLOT_STARTS).tolist()
+    slots: list[Counts] = []
+    for number, (start, end) in enumerate(pairwise(bounds)):
+        labels = map(str, ids[start:end]) if number >= _FIRST_TOPIC_SLOT else map(names.get, ids[start:end])
+        # A name that another process has only just made is not known here yet.
+        slots.append(
+            {label: weight for label, weight in zip(labels, weights[start:end], strict=True) if label is not None}
+        )
     return slots

@@ -5,6 +5,7 @@ decayed `weight`, 16 bytes, in order of (slot, label). `n` decides when an entry
 away again may leave rounding dust, a count of zero does not.
 """
 
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -23,9 +24,12 @@ KINDS = ("action", "source", "state", "topic")
 N_SLOTS = len(KINDS) * HORIZON
 
 
+_SLOTS = {(kind, offset): n for n, (kind, offset) in enumerate(product(KINDS, range(1, HORIZON + 1)))}
+
+
 def slot(kind: str, offset: int) -> int:
     """Number of the slot for `kind` at +`offset`."""
-    return KINDS.index(kind) * HORIZON + offset - 1
+    return _SLOTS[kind, offset]
 
 
 def code(kind: str, offset: int, label_id: int) -> int:
