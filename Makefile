@@ -8,7 +8,7 @@ export LANGSMITH_TRACING ?= false
 .PHONY: demo test check dev bench clean
 
 demo: .venv/ready  ## hear a car-insurance renewal call, with what the slow brain did beside each turn
-	.venv/bin/cuecard call insurance_renewal --seed 7
+	.venv/bin/cuecard call insurance_renewal --seed 3
 
 test: .venv/ready  ## the whole test suite
 	$(PY) -m pytest

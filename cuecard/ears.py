@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def ears(board: Board, services: "Services") -> PartialListener:
     """The session's listener, made the first time."""
     if board.listener is None:
-        planner = services.planner_of(board)
+        planner = services.minds.planner(board)
         board.listener = PartialListener(
             services.embedder.embed,
             services.clock,

@@ -21,21 +21,22 @@ async def judge(board: Board, services: "Services", utterance: str) -> Belief:
     ours = board.live.turn == board.turn and board.live.utterance == utterance
     before = board.turns[-2].action if len(board.turns) > 1 else None
     said = board.turns[-2].reply if len(board.turns) > 1 else ""
-    if services.slow_chat is not None:
+    modelled = services.minds.classifier(board.kit)
+    if modelled is not None:
         prior = board.live.prior if ours else board.belief
-        return await services.model_classifier(board.kit).judge_text(utterance, before, prior, agent_said=said)
+        return await modelled.judge_text(utterance, before, prior, agent_said=said)
     return board.live.belief if ours else board.kit.classifier.judge_text(utterance, before, board.belief)
 
 
 async def forecast(board: Board, services: "Services") -> Forecast:
     """Distributions over the next turns, and the sentences a caller may say."""
     view = board.view()
-    made = await services.predictor(board).predict(view, HORIZON)
+    made = await services.minds.predictor(board).predict(view, HORIZON)
     said = [*made.utterances]
-    if services.bank is not None:
-        said += await services.bank.predict(view)
-    if services.ponders(board, made):
-        searched, decisions = await services.search(board.kit).ponder(view, HORIZON)
+    if (bank := services.minds.bank()) is not None:
+        said += await bank.predict(view)
+    if services.minds.ponders(board, made):
+        searched, decisions = await services.minds.search(board.kit).ponder(view, HORIZON)
         board.pondered = decisions
         said += searched.utterances
         made = replace(made, by=f"{made.by} + mcts", tokens=made.tokens + searched.tokens, ms=made.ms + searched.ms)
@@ -46,7 +47,7 @@ def plan(board: Board, services: "Services") -> list[str]:
     """Decide on fetches; lay the jobs out on the board and return their names, most valuable first."""
     who = SessionId(board.tenant, board.session_id)
     board.planned.clear()
-    for decision in services.planner_of(board).plan(board):
+    for decision in services.minds.planner(board).plan(board):
         board.log.emit(
             FetchPlanned(
                 dep=decision.key.dep,

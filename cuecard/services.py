@@ -1,7 +1,6 @@
 """Everything the nodes use, built once per process and started before the first turn."""
 
 import asyncio
-import random
 import time
 from collections.abc import Callable, Coroutine
 from functools import lru_cache
@@ -11,34 +10,25 @@ from urllib.parse import quote
 
 from langgraph.store.base import BaseStore
 
-from cuecard.belief.model_classifier import ModelClassifier
 from cuecard.blackboard import Board, publish, restore
 from cuecard.clock import Clock, LoopClock, VirtualLoop
 from cuecard.context import Context
 from cuecard.events import EventLog, Listener, SessionStarted
 from cuecard.kit import Kit, build_kit
+from cuecard.minds import Minds
 from cuecard.models.chat import Chat, build_chat
 from cuecard.models.embeddings import Embedder, load_embedder, weights_name
 from cuecard.models.tokens import Count, counter, estimate
 from cuecard.models.vector_cache import CachedEmbedder
-from cuecard.planning import ByValue, Nothing, Planner
+from cuecard.planning import Planner
 from cuecard.pool import Pool
 from cuecard.precedents import Precedents, Redactor
-from cuecard.predictors.bank import QuestionBank
-from cuecard.predictors.counts import CountSource, MemoryCounts
-from cuecard.predictors.empirical import EmpiricalPredictor
-from cuecard.predictors.imagined_caller import ModelCaller, SampledCaller
-from cuecard.predictors.mcts import ImaginedCaller, MCTSPredictor
-from cuecard.predictors.types import Forecast, Predictor, TurnView
 from cuecard.prefetch.broker import Sink
 from cuecard.prefetch.flight import SessionId
 from cuecard.prefetch.types import Item
 from cuecard.prefetch.writes import MemoryWriteLedger, PostgresWriteLedger, SqliteWriteLedger, WriteLedger
 from cuecard.settings import Settings, get_settings
-from sops import Procedure, load_procedure
-
-COLD_TURNS = 10.0
-"""Decayed turns counted in a context below which imagining callers may still help (docs/decisions/0007)."""
+from sops import load_procedure
 
 
 class Services:
@@ -58,11 +48,7 @@ class Services:
         self.precedents: Precedents | None = None
         self.trigger: Any = None
         """How passes are started as a library; None: through the graph server."""
-        self._planners: dict[str, Planner] = {}
-        self._classifiers: dict[str, ModelClassifier] = {}
-        self._searches: dict[str, MCTSPredictor] = {}
-        self._predictors: dict[tuple[str, str], Predictor] = {}
-        self.bank: QuestionBank | None = None
+        self.minds = Minds(self)
         self._kits: dict[str, Kit] = {}
         self._boards: dict[SessionId, Board] = {}
         self._starting: asyncio.Lock | None = None
@@ -110,7 +96,6 @@ class Services:
             self.precedents = await Precedents.open(
                 where, clock=self.clock, redactor=Redactor() if settings.redact else None, embedder=self.embedder
             )
-            self.bank = QuestionBank(self.precedents, self._asks)
 
     async def aclose(self) -> None:
         """Finish what was begun: fetches withdrawn, writes completed, logs and precedents on disk."""
@@ -128,10 +113,9 @@ class Services:
         self._kits.clear()
         self._ready = False
 
-    def _asks(self, sop: str, turn: TurnView) -> bool:
-        """Whether the caller asked in that turn what documents may answer."""
-        known = (kit.procedure.states.get(turn.state) for kit in self._kits.values() if kit.procedure.name == sop)
-        return any(state is not None and state.asks for state in known)
+    def kits(self) -> list[Kit]:
+        """Those made ready so far."""
+        return list(self._kits.values())
 
     # --- procedures -----------------------------------------------------------------------------------------------
 
@@ -182,7 +166,10 @@ class Services:
         log = EventLog(clock=self.clock.now, path=self.log_path(context.tenant, session_id))
         board = Board(context.tenant, session_id, kit, context, log, Pool(self.settings.pool_cap), planner=planner)
         resumed = store is not None and await restore(board, store)
-        board = self._boards.setdefault(who, board)
+        known = self._boards.setdefault(who, board)
+        if known is not board:
+            # Two turns of a new session arrived together; the first to get here made the board.
+            return known
         kit.broker.open(who, Sink(on_item=lambda item: self._landed(board, store, item), emit=log.emit))
         log.listeners += [watch(board) for watch in self.watchers]
         log.emit(
@@ -209,52 +196,6 @@ class Services:
         if not (self.persist and self.settings.event_logs):
             return None
         return self.settings.data_dir / "events" / _file_name(tenant) / f"{_file_name(session_id)}.jsonl"
-
-    def planner_of(self, board: Board) -> Planner:
-        """Who decides for this session what to fetch early."""
-        if board.planner is not None:
-            return board.planner  # type: ignore[no-any-return]
-        if board.context.prefetch == "none":
-            return Nothing()
-        price_s = board.context.price_s if board.context.price_s is not None else self.settings.price_s
-        key = f"{board.kit.path}@{price_s}"
-        if key not in self._planners:
-            self._planners[key] = ByValue(board.kit.procedure, price_s)
-        return self._planners[key]
-
-    def model_classifier(self, kit: Kit) -> ModelClassifier:
-        """The slow side's classifier, where a model is configured."""
-        if kit.procedure.name not in self._classifiers:
-            assert self.slow_chat is not None
-            self._classifiers[kit.procedure.name] = ModelClassifier(
-                kit.procedure, kit.classifier, self.slow_chat.structured
-            )
-        return self._classifiers[kit.procedure.name]
-
-    def ponders(self, board: Board, made: Forecast) -> bool:
-        """Whether this pass searches: where it was asked for, and with a model while there is little to count."""
-        asked = board.context.search if board.context.search is not None else self.settings.search
-        return asked or (self.slow_chat is not None and made.evidence < COLD_TURNS)
-
-    def search(self, kit: Kit) -> MCTSPredictor:
-        """The tree search of this procedure, its caller played by the slow model where there is one."""
-        if kit.procedure.name not in self._searches:
-            chat = self.slow_chat
-
-            def caller_of(procedure: Procedure) -> ImaginedCaller:
-                return SampledCaller(procedure) if chat is None else ModelCaller(procedure, chat)
-
-            known = {kit.procedure.name: kit.procedure}
-            self._searches[kit.procedure.name] = MCTSPredictor(known.get, caller_of, random.Random(self.seed))
-        return self._searches[kit.procedure.name]
-
-    def predictor(self, board: Board) -> Predictor:
-        """The tenant's predictor for this procedure."""
-        key = (board.tenant, board.kit.procedure.name)
-        if key not in self._predictors:
-            counts: CountSource = MemoryCounts() if self.precedents is None else self.precedents.counts(board.tenant)
-            self._predictors[key] = EmpiricalPredictor(counts, lambda _: board.kit.prior)
-        return self._predictors[key]
 
     def _landed(self, board: Board, store: BaseStore | None, item: Item) -> None:
         """A fetch came home, perhaps long after its pass: it joins the slice by itself."""

@@ -1,0 +1,95 @@
+"""The thinking parts of the slow side, one for each procedure and tenant, made when first needed and then kept."""
+
+import random
+from typing import TYPE_CHECKING
+
+from cuecard.belief.model_classifier import ModelClassifier
+from cuecard.blackboard import Board
+from cuecard.kit import Kit
+from cuecard.planning import ByValue, Nothing, Planner
+from cuecard.predictors.bank import QuestionBank
+from cuecard.predictors.counts import CountSource, MemoryCounts
+from cuecard.predictors.empirical import EmpiricalPredictor
+from cuecard.predictors.imagined_caller import ModelCaller, SampledCaller
+from cuecard.predictors.mcts import ImaginedCaller, MCTSPredictor
+from cuecard.predictors.types import Forecast, Predictor, TurnView
+from sops.models import Procedure
+
+if TYPE_CHECKING:
+    from cuecard.services import Services
+
+COLD_TURNS = 10.0
+"""Decayed turns counted in a context below which imagining callers may still help (docs/decisions/0007)."""
+
+
+class Minds:
+    """Who classifies, predicts, searches and plans for a board."""
+
+    def __init__(self, services: "Services") -> None:
+        self._services = services
+        self._planners: dict[str, Planner] = {}
+        self._classifiers: dict[str, ModelClassifier] = {}
+        self._searches: dict[str, MCTSPredictor] = {}
+        self._predictors: dict[tuple[str, str], Predictor] = {}
+        self._bank: QuestionBank | None = None
+
+    def planner(self, board: Board) -> Planner:
+        """Who decides for this session what to fetch early."""
+        if board.planner is not None:
+            return board.planner  # type: ignore[no-any-return]
+        if board.context.prefetch == "none":
+            return Nothing()
+        ours = self._services.settings.price_s
+        price_s = board.context.price_s if board.context.price_s is not None else ours
+        key = f"{board.kit.path}@{price_s}"
+        if key not in self._planners:
+            self._planners[key] = ByValue(board.kit.procedure, price_s)
+        return self._planners[key]
+
+    def classifier(self, kit: Kit) -> ModelClassifier | None:
+        """The slow model's classifier; None without a model."""
+        chat = self._services.slow_chat
+        if chat is None:
+            return None
+        name = kit.procedure.name
+        if name not in self._classifiers:
+            self._classifiers[name] = ModelClassifier(kit.procedure, kit.classifier, chat.structured)
+        return self._classifiers[name]
+
+    def predictor(self, board: Board) -> Predictor:
+        """The tenant's predictor for this procedure: counts of its precedents on the drawn graph."""
+        key = (board.tenant, board.kit.procedure.name)
+        if key not in self._predictors:
+            stored = self._services.precedents
+            counts: CountSource = MemoryCounts() if stored is None else stored.counts(board.tenant)
+            self._predictors[key] = EmpiricalPredictor(counts, lambda _: board.kit.prior)
+        return self._predictors[key]
+
+    def bank(self) -> QuestionBank | None:
+        """Questions of other callers; None where nothing is kept."""
+        if self._bank is None and self._services.precedents is not None:
+            self._bank = QuestionBank(self._services.precedents, self._asks)
+        return self._bank
+
+    def ponders(self, board: Board, made: Forecast) -> bool:
+        """Whether this pass searches: where it was asked for, and with a model while there is little to count."""
+        asked = board.context.search if board.context.search is not None else self._services.settings.search
+        return asked or (self._services.slow_chat is not None and made.evidence < COLD_TURNS)
+
+    def search(self, kit: Kit) -> MCTSPredictor:
+        """The tree search of this procedure, its caller played by the slow model where there is one."""
+        name = kit.procedure.name
+        if name not in self._searches:
+            chat = self._services.slow_chat
+
+            def caller_of(procedure: Procedure) -> ImaginedCaller:
+                return SampledCaller(procedure) if chat is None else ModelCaller(procedure, chat)
+
+            rng = random.Random(self._services.seed)
+            self._searches[name] = MCTSPredictor({name: kit.procedure}.get, caller_of, rng)
+        return self._searches[name]
+
+    def _asks(self, sop: str, turn: TurnView) -> bool:
+        """Whether the caller asked in that turn what documents may answer."""
+        states = (kit.procedure.states.get(turn.state) for kit in self._services.kits() if kit.procedure.name == sop)
+        return any(state is not None and state.asks for state in states)
