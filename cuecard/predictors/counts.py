@@ -87,63 +87,73 @@ def increments(sop: str, turns: Sequence[TurnView], cohort: str = "", mood: str 
 
     Call it once per finished turn, with the call so far. `cohort` and `mood` are the beliefs held when it finished.
     """
-    newest = turns[-1]
-    labels: dict[Kind, str] = {"action": newest.label, "source": newest.source, "state": newest.state}
-    for offset in range(1, HORIZON + 1):
+    for offset in range(1, min(HORIZON, len(turns) - 1) + 1):
         past = turns[: len(turns) - offset]
-        if not past:
-            return
-        then = Situation(tuple(turn.action for turn in past[-3:]), past[-1].state, mood, cohort)
-        levels = contexts(then)
-        for kind, label in labels.items():
-            if (label and label != UNLABELLED) or kind == "source":
-                for context in levels.values():
-                    yield Increment(CountKey(past[-1].sop or sop, kind, offset, context), label)
+        yield from _seen_from(past, turns[-1], offset, sop, cohort, mood)
+
+
+def call_increments(sop: str, turns: Sequence[TurnView]) -> Iterator[Increment]:
+    """What a whole call teaches: the same as `increments` after each of its turns, without beliefs."""
+    for index in range(len(turns) - 1):
+        past = turns[: index + 1]
+        for offset, target in enumerate(turns[index + 1 : index + 1 + HORIZON], start=1):
+            yield from _seen_from(past, target, offset, sop, "", "")
+
+
+def _seen_from(
+    past: Sequence[TurnView], target: TurnView, offset: int, sop: str, cohort: str, mood: str
+) -> Iterator[Increment]:
+    levels = contexts(Situation(tuple(turn.action for turn in past[-3:]), past[-1].state, mood, cohort)).values()
+    sop = past[-1].sop or sop
+    labels: list[tuple[Kind, str]] = [("source", target.source)]
+    if target.label and target.label != UNLABELLED:
+        labels.append(("action", target.label))
+    if target.state:
+        labels.append(("state", target.state))
+    for kind, label in labels:
+        for context in levels:
+            yield Increment(CountKey(sop, kind, offset, context), label)
 
 
 class MemoryCounts:
     """A CountSource that lives in one process: for evaluation, tests and calls without a store.
 
-    Decay is forward and lazy: a row is scaled when it is touched, so that time passing costs nothing.
+    Decay is forward: new events weigh more instead of old ones less, so that time passing costs nothing.
     """
 
+    _HEAVIEST = 1e200
+
     def __init__(self, half_life_sessions: float | None = HALF_LIFE_SESSIONS) -> None:
-        self._half_life_sessions = half_life_sessions
+        self._growth = 2.0 ** (1.0 / half_life_sessions) if half_life_sessions is not None else 1.0
+        self._weight = 1.0
         self._rows: dict[CountKey, dict[str, float]] = {}
-        self._touched: dict[CountKey, int] = {}
-        self.n_sessions = 0
+        self._scaled: dict[CountKey, Counts] = {}
 
     def end_session(self) -> None:
         """Time, for the purpose of decay, is the number of finished sessions."""
-        self.n_sessions += 1
+        self._weight *= self._growth
+        self._scaled.clear()
+        if self._weight > self._HEAVIEST:
+            for row in self._rows.values():
+                for label in row:
+                    row[label] /= self._weight
+            self._weight = 1.0
 
     def add(self, increment: Increment) -> None:
         self.count(*increment)
 
     def count(self, key: CountKey, name: str) -> None:
-        row = self._rows.get(key)
-        if row is None:
-            row = self._rows[key] = {}
-        else:
-            factor = self._factor(key)
-            if factor != 1.0:
-                for label in row:
-                    row[label] *= factor
-        self._touched[key] = self.n_sessions
-        row[name] = row.get(name, 0.0) + 1.0
+        row = self._rows.setdefault(key, {})
+        row[name] = row.get(name, 0.0) + self._weight
+        self._scaled.pop(key, None)
 
     async def read(self, keys: Sequence[CountKey]) -> Sequence[Counts]:
         return [self.row(key) for key in keys]
 
     def row(self, key: CountKey) -> Counts:
-        row = self._rows.get(key)
-        if row is None:
-            return {}
-        factor = self._factor(key)
-        return row if factor == 1.0 else {label: count * factor for label, count in row.items()}
-
-    def _factor(self, key: CountKey) -> float:
-        if self._half_life_sessions is None:
-            return 1.0
-        age_sessions = self.n_sessions - self._touched[key]
-        return float(0.5 ** (age_sessions / self._half_life_sessions))
+        found = self._scaled.get(key)
+        if found is None:
+            row = self._rows.get(key, {})
+            found = row if self._weight == 1.0 else {label: count / self._weight for label, count in row.items()}
+            self._scaled[key] = found
+        return found

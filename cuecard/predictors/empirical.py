@@ -48,6 +48,9 @@ class EmpiricalPredictor:
             for context in levels.values()
         ]
         rows = await self._counts.read(keys)
+        evidence = (
+            sum(rows[keys.index(CountKey(view.sop, "action", 1, levels["last"]))].values()) if view.turns else 0.0
+        )
         parts: dict[Kind, tuple[Distribution, ...]] = {}
         for index, kind in enumerate(_KINDS):
             block = rows[index * horizon * len(levels) : (index + 1) * horizon * len(levels)]
@@ -60,6 +63,7 @@ class EmpiricalPredictor:
             states=states,
             sources=parts["source"],
             p_change=p_change,
+            evidence=evidence,
             by="empirical",
             ms=(self._clock_s() - started_s) * 1000.0,
         )

@@ -77,6 +77,8 @@ class Forecast:
     sources: tuple[Distribution, ...] = ()
     utterances: tuple[Utterance, ...] = ()
     p_change: float = 0.5
+    evidence: float = 0.0
+    """Decayed turns counted in the present context (procedure, last action): 0 where the graph speaks alone."""
     by: str = ""
     """Name of the predictor (and its parts) that made it."""
     tokens: int = 0

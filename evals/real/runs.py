@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cuecard.predictors.counts import HALF_LIFE_SESSIONS, MemoryCounts, increments
+from cuecard.predictors.counts import HALF_LIFE_SESSIONS, MemoryCounts, call_increments
 from cuecard.predictors.types import Predictor, TurnView
 from evals.real.baselines import AccountKey
 from evals.real.scoring import OFFSETS, Tally
@@ -27,10 +27,9 @@ def fit(sessions: Sequence[Turns], half_life_sessions: float | None = HALF_LIFE_
     """Count sessions, oldest first."""
     fitted = Fitted(MemoryCounts(half_life_sessions), MemoryCounts(None), AccountKey())
     for turns in sessions:
-        for end in range(2, len(turns) + 1):
-            for increment in increments("", turns[:end]):
-                fitted.decayed.add(increment)
-                fitted.plain.add(increment)
+        for increment in call_increments("", turns):
+            fitted.decayed.add(increment)
+            fitted.plain.add(increment)
         fitted.account.learn(turns)
         fitted.decayed.end_session()
     return fitted

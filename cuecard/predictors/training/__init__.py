@@ -1,0 +1,1 @@
+"""Training of the learned predictor: needs the `train` extra; running a model does not."""
