@@ -1,6 +1,7 @@
 """Plays one caller's script under several policies, on one engine, so that only what is fetched early differs."""
 
 import random
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -45,6 +46,7 @@ class Bench:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._clock = LoopClock()
+        self._names: Counter[str] = Counter()
 
     @classmethod
     @asynccontextmanager
@@ -108,6 +110,10 @@ class Bench:
         make = POLICIES.get(policy)
         planner = make(procedure, future, random.Random(f"{policy}/{seed}")) if make is not None else None
         session_id = f"simulated-{CALLER}-{procedure.name}-{seed}"
+        self._names[f"{policy}/{session_id}"] += 1
+        if (nth := self._names[f"{policy}/{session_id}"]) > 1:
+            # The engine would take up the call where it was left.
+            session_id += f"-again-{nth}"
         session = await self._engine.session(sop, session_id=session_id, context=context, planner=planner)
         session.board.kit.broker.forget_results()
         return await play(session, speaker, self._clock, watch)

@@ -135,11 +135,11 @@ def summary(rows: Sequence[Row], policy: str = OURS) -> dict[str, Any]:
         "stall_s_mean": _rounded(sum(stalls) / n if n else math.nan),
         "n": n,
         "ci95": {
-            "success_rate": wilson(successes, n),
-            "turn_cap_rate": wilson(capped, n),
-            "turns_mean": mean_interval([float(row.turns) for row in ours]),
-            "hidden_pct": hidden_interval(rows, policy),
-            "stall_s_mean": mean_interval(stalls),
+            "success_rate": list(wilson(successes, n)),
+            "turn_cap_rate": list(wilson(capped, n)),
+            "turns_mean": list(mean_interval([float(row.turns) for row in ours])),
+            "hidden_pct": list(hidden_interval(rows, policy)),
+            "stall_s_mean": list(mean_interval(stalls)),
         },
         "p95_turn_stall_s": _rounded(percentile(worst, 95)),
         "fetches_mean": _rounded(sum(row.fetches for row in ours) / n if n else math.nan),
@@ -161,7 +161,7 @@ def hit_at(rows: Sequence[Row], k: int) -> dict[str, Any]:
     return {
         "rate": _rounded(hits / len(leads)) if leads else None,
         "n": len(leads),
-        "ci95": wilson(hits, len(leads)),
+        "ci95": list(wilson(hits, len(leads))),
     }
 
 
