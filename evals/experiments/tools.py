@@ -1,0 +1,61 @@
+"""What one process of a run needs, opened when first asked for: an engine with a bench, an embedder, cached calls."""
+
+import hashlib
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import orjson
+
+from cuecard.models.embeddings import Embedder, load_embedder
+from cuecard.settings import Settings
+from evals.calls.bench import Bench
+from evals.calls.measures import Row as CallRow
+from evals.calls.measures import rows_of
+from evals.experiments.types import Options
+
+
+class Tools:
+    """Use as an async context manager, inside `run_virtual`."""
+
+    def __init__(self, options: Options, settings: Settings, code: str, cache: Path | None) -> None:
+        self.options = options
+        self.settings = settings
+        self._code = code
+        self._cache = cache
+        self._stack = AsyncExitStack()
+        self._bench: Bench | None = None
+        self._embedder: Embedder | None = None
+
+    async def __aenter__(self) -> "Tools":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
+
+    async def bench(self) -> Bench:
+        if self._bench is None:
+            self._bench = await self._stack.enter_async_context(Bench.open(self.settings))
+        return self._bench
+
+    @property
+    def embedder(self) -> Embedder:
+        if self._embedder is None:
+            self._embedder = load_embedder(self.settings.embedding_model)
+        return self._embedder
+
+    async def calls(
+        self, sop: str, seed: int, policies: Sequence[str], *, price_s: float | None = None
+    ) -> list[CallRow]:
+        """One caller under several policies. The same code never plays the same call twice."""
+        name = hashlib.sha256(f"{self._code} {sop} {seed} {sorted(policies)} {price_s}".encode()).hexdigest()[:24]
+        path = self._cache / f"{name}.json" if self._cache is not None else None
+        if path is not None and path.is_file():
+            return [CallRow(**row) for row in orjson.loads(path.read_bytes())]
+        rows = rows_of(await (await self.bench()).compare(sop, seed, policies, price_s=price_s))
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = path.with_suffix(".unfinished")
+            unfinished.write_bytes(orjson.dumps([row.to_json() for row in rows]))
+            unfinished.rename(path)
+        return rows
