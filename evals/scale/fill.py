@@ -1,16 +1,16 @@
 """Fills a fresh store with so many turns at disk speed: raw turns in bulk, counts by array arithmetic."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-from sqlalchemy import Connection, Engine, insert, text
+from sqlalchemy import Connection, Engine, Table, text
 
 from cuecard.precedents import rows
 from cuecard.precedents.contexts import key
 from cuecard.precedents.engine import writing
 from cuecard.precedents.schema import sessions, turns
 from cuecard.precedents.tenants import Tenant, ensure_tenant, shift_for
-from evals.scale.tallies import Tallies, context, entries
+from evals.scale.tallies import Tallies, column_codes, context, entries
 from evals.scale.world import (
     MAX_TURNS,
     MEAN_TURNS,
@@ -42,15 +42,15 @@ def fill(engine: Engine, tenant_name: str, world: World, n_turns: int, half_life
     with writing(engine, tenant.lock) as connection:
         tenant.refresh(connection)
         ids = {kind: [tenant.labels.ensure(connection, name) for name in names] for kind, names in NAMES.items()}
-        # Room for the most calls there can be; weights are relative to it.
-        tenant.shift = shift_for(n_turns / 3, half_life)
+        tenant.shift = shift_for(n_turns / MEAN_TURNS, half_life)
         tallies = Tallies()
         for calls in _exactly(world, np.random.default_rng(seed), n_turns):
             seq = tenant.n_sessions + 1 + np.arange(len(calls.sop))
             tenant.n_sessions += len(calls.sop)
             tallies.add(calls, np.exp2(seq / half_life - tenant.shift))
             _store(connection, tenant, calls, seq, ids)
-        packed = {key(ids["sop"][one.sop], context(one, ids)): entries(one, ids) for one in tallies.found()}
+        codes = column_codes(ids)
+        packed = {key(ids["sop"][one.sop], context(one, ids)): entries(one, codes) for one in tallies.found()}
         rows.write(connection, tenant.id, packed)
         tenant.save(connection)
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
@@ -74,11 +74,9 @@ def _exactly(world: World, rng: np.random.Generator, n_turns: int) -> Iterator[C
 
 def _store(connection: Connection, tenant: Tenant, calls: Calls, seq: np.ndarray, ids: dict[str, list[int]]) -> None:
     """Session ids equal sequence numbers: the store is fresh."""
-    made = [
-        {"id": n, "tenant_id": tenant.id, "name": f"call-{n}", "seq": n, "started_at": float(n * 60), "outcome": ""}
-        for n in seq.tolist()
-    ]
-    connection.execute(insert(sessions), made)
+    numbers = seq.tolist()
+    made = ((n, tenant.id, f"call-{n}", n, n * 60.0, "") for n in numbers)
+    _insert(connection, sessions, ["id", "tenant_id", "name", "seq", "started_at", "outcome"], [*made])
     row, turn = np.nonzero(np.arange(MAX_TURNS)[None, :] < calls.length[:, None])
     number = seq[row]
     columns = {
@@ -94,10 +92,12 @@ def _store(connection: Connection, tenant: Tenant, calls: Calls, seq: np.ndarray
         "source_id": np.array(ids["source"])[calls.source[row, turn]],
         "topic_id": np.zeros(len(row), np.int64),
     }
-    names = [*columns]
-    values = zip(*(columns[name].tolist() for name in names), strict=True)
+    values = zip(*(column.tolist() for column in columns.values()), strict=True)
+    _insert(connection, turns, [*columns], [*values])
+
+
+def _insert(connection: Connection, table: Table, names: Sequence[str], values: list[tuple[object, ...]]) -> None:
+    """Past SQLAlchemy on purpose: ten million dictionaries would take longer than the database does."""
     mark = "?" if connection.dialect.name == "sqlite" else "%s"
-    # Past SQLAlchemy on purpose: ten million dictionaries would take longer than the database does.
-    connection.exec_driver_sql(
-        f"INSERT INTO {turns.name} ({', '.join(names)}) VALUES ({', '.join([mark] * len(names))})", [*values]
-    )
+    statement = f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({', '.join([mark] * len(names))})"
+    connection.exec_driver_sql(statement, values)

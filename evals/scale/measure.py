@@ -74,8 +74,10 @@ class _Bench:
         for _ in range(PREDICTIONS):
             view = next(self._views)
             started_s = time.perf_counter()
-            await self._predictor.predict(view)
+            forecast = await self._predictor.predict(view)
             self._predict_us.append((time.perf_counter() - started_s) * 1e6)
+            # An empty forecast would be fast for the wrong reason.
+            assert abs(sum(forecast.actions[0].values()) - 1.0) < 1e-6
         for _ in range(UPDATES):
             turn = next(self._turns)
             started_s = time.perf_counter()

@@ -92,13 +92,16 @@ class Tallies:
                 )
 
 
-def entries(found: Found, label_ids: dict[str, list[int]]) -> Entries:
-    """The packed row, given the stored ids of each kind's labels."""
-    codes = [
-        code(kind, offset, label_ids[kind][label]) for kind, offset, label in map(_meaning, found.columns.tolist())
-    ]
-    out = np.empty(len(codes), ENTRY)
-    out["code"], out["n"], out["weight"] = codes, found.n, found.weights
+def column_codes(label_ids: dict[str, list[int]]) -> Indexes:
+    """The stored entry code of every column, given the stored ids of each kind's labels."""
+    meanings = map(_meaning, range(_COLUMNS))
+    return np.array([code(kind, offset, label_ids[kind][label]) for kind, offset, label in meanings])
+
+
+def entries(found: Found, codes: Indexes) -> Entries:
+    """The packed row; `codes` from `column_codes`."""
+    out = np.empty(len(found.columns), ENTRY)
+    out["code"], out["n"], out["weight"] = codes[found.columns], found.n, found.weights
     return out[np.argsort(out["code"])]
 
 
