@@ -132,13 +132,13 @@ def _report(folder: Path, json: bool) -> None:
 
 
 def _is_dataset(name: str) -> bool:
-    from evals.datasets_langsmith import DATASETS
+    from evals.langsmith_sets import DATASETS
 
     return name in DATASETS
 
 
 def _dataset(name: str, quick: bool, upload: bool, json: bool) -> None:
-    from evals.datasets_langsmith import evaluate_dataset
+    from evals.langsmith_sets.evaluate import evaluate_dataset
 
     from cuecard.cli.output import console, print_json
 
@@ -151,7 +151,7 @@ def _dataset(name: str, quick: bool, upload: bool, json: bool) -> None:
 
 
 def _upload(outcome: "Outcome") -> None:
-    from evals.langsmith_upload import upload_results
+    from evals.langsmith_sets.upload import upload_results
 
     from cuecard.cli.output import stderr
 
