@@ -34,6 +34,7 @@ _MEND = (
     .where(words.c.session_id == bindparam("session"), words.c.turn == bindparam("number"))
     .values(after_id=bindparam("after"))
 )
+_END = update(sessions).where(sessions.c.id == bindparam("session")).values(outcome=bindparam("how"))
 ALL = 1_000_000
 
 
@@ -130,7 +131,10 @@ class _Session(NamedTuple):
 def _session(connection: Connection, tenant: Tenant, names: list[str], fresh: dict[int, Precedent]) -> _Session:
     """The session's row, made when missing; every new session moves the tenant's age on by one."""
     found = connection.execute(_SESSION, {"tenant_id": tenant.id, "names": names}).first()
+    outcome = next((precedent.outcome for precedent in fresh.values() if precedent.outcome), "")
     if found is not None:
+        if outcome:
+            connection.execute(_END, {"session": found.id, "how": outcome})
         return _Session(found.id, found.seq, old=True)
     tenant.n_sessions += 1
     first = fresh[min(fresh)]
@@ -140,7 +144,7 @@ def _session(connection: Connection, tenant: Tenant, names: list[str], fresh: di
             name=names[0],
             seq=tenant.n_sessions,
             started_at=first.at,
-            outcome=next((precedent.outcome for precedent in fresh.values() if precedent.outcome), ""),
+            outcome=outcome,
         )
     )
     assert made.inserted_primary_key is not None

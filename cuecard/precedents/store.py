@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from cuecard.clock import Clock, LoopClock
 from cuecard.errors import StorageError
@@ -36,6 +36,12 @@ MAX_WAITING = 20_000
 """Turns kept while the database cannot be reached; after that the oldest are let go, and the log says so."""
 
 
+class _Outcome(NamedTuple):
+    tenant: str
+    session: str
+    outcome: str
+
+
 class Precedents:
     """Past turns of all tenants in one database. Make one with `open`, and `close` it: what waits is written then.
 
@@ -53,6 +59,7 @@ class Precedents:
         self._purge_due_at = float("-inf")
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="precedents")
         self._waiting: deque[Precedent] = deque()
+        self._outcomes: deque[_Outcome] = deque()
         self._flushing: asyncio.Task[None] | None = None
         self._sources: dict[str, StoredCounts] = {}
         # Ctrl-C may end the loop before anybody closes us.
@@ -92,14 +99,18 @@ class Precedents:
             for _ in range(n_lost):
                 self._waiting.popleft()
             _log.error("The precedents cannot be written; %d turns were let go.", n_lost)
-        if self._flushing is None or self._flushing.done():
-            self._flushing = asyncio.get_running_loop().create_task(self._flush_soon())
+        self._flush_later()
+
+    async def set_outcome(self, tenant: str, session: str, outcome: str) -> None:
+        """Say how a call ended; written behind like the turns, which all show it then. Nothing for an unknown call."""
+        self._outcomes.append(_Outcome(tenant, session, outcome))
+        self._flush_later()
 
     async def flush(self) -> None:
         """Wait until everything recorded so far is stored."""
         # Once even when nothing waits: a batch may be on the writer's thread at this moment.
         await self._change(self._write_batch)
-        while self._waiting:
+        while self._waiting or self._outcomes:
             await self._change(self._write_batch)
 
     def counts(self, tenant: str) -> StoredCounts:
@@ -134,11 +145,6 @@ class Precedents:
     async def typical_questions(self, tenant: str, sop: str, topics: Sequence[int]) -> dict[int, str]:
         """For each topic, the sentence that speaks for it."""
         return await self._read(self._reader.typical_questions, tenant, sop, topics)
-
-    async def set_outcome(self, tenant: str, session: str, outcome: str) -> None:
-        """Say how a call ended; all its turns show it from now on. Nothing happens for an unknown call."""
-        await self.flush()
-        await self._on_thread(self._writer.set_outcome, tenant, session, outcome)
 
     async def forget_session(self, tenant: str, session: str) -> int:
         """Remove a call and what it taught. Returns how many turns it had."""
@@ -197,6 +203,10 @@ class Precedents:
         embedding = turn.embedding if utterance == turn.utterance else None
         return replace(turn, utterance=utterance, reply=reply, embedding=embedding, facts={})
 
+    def _flush_later(self) -> None:
+        if self._flushing is None or self._flushing.done():
+            self._flushing = asyncio.get_running_loop().create_task(self._flush_soon())
+
     async def _flush_soon(self) -> None:
         await asyncio.sleep(LINGER_S)
         try:
@@ -208,6 +218,7 @@ class Precedents:
     def _write_batch(self) -> tuple[None, Moved]:
         batch = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
         if not batch:
+            self._write_outcomes()
             return None, {}
         try:
             moved = self._writer.record(batch)
@@ -221,8 +232,13 @@ class Precedents:
             self._writer.purge(newest_at - self._keep_s)
         return None, moved
 
+    def _write_outcomes(self) -> None:
+        while self._outcomes:
+            self._writer.set_outcome(*self._outcomes[0])
+            self._outcomes.popleft()
+
     def _write_waiting(self) -> None:
-        while self._waiting:
+        while self._waiting or self._outcomes:
             self._write_batch()
 
     async def _change(self, change: Callable[..., tuple[T, Moved]], *args: object) -> T:

@@ -32,6 +32,7 @@ async def test_the_nearest_words_come_first_with_what_was_done_and_how_it_ended(
         ]
     )
     await store.set_outcome("acme", "close", "success")
+    await store.flush()
     first, second = await ask(store)
     assert (first.utterance, first.reply, first.action, first.outcome) == ("close", "done", "b", "success")
     assert (first.session, first.turn, first.after, first.cohort, first.mood) == ("close", 0, "", "old", "sad")
@@ -64,9 +65,13 @@ async def test_a_late_outcome_reaches_turns_already_stored(store: Precedents) ->
     await store.flush()
     assert {one.outcome for one in await ask(store)} == {""}
     await store.set_outcome("acme", "s", "declined")
-    assert {one.outcome for one in await ask(store)} == {"declined"}
     await store.set_outcome("acme", "nobody", "success")
     await store.set_outcome("nobody", "s", "success")
+    await store.flush()
+    assert {one.outcome for one in await ask(store)} == {"declined"}
+    await store.record([turn("s", 2, "c", outcome="success")])
+    await store.flush()
+    assert {one.outcome for one in await ask(store)} == {"success"}
 
 
 async def test_rare_situations_are_found_behind_a_flood_of_common_ones(store: Precedents) -> None:
