@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from cuecard.belief.types import Distribution
 from cuecard.predictors.counts import CountKey, Counts, CountSource, Kind, contexts, situation
 from cuecard.predictors.graph import Expected, GraphPrior
-from cuecard.predictors.shrinkage import STRENGTH, normalised, shrink
+from cuecard.predictors.shrinkage import PRIOR_SHARE, STRENGTH, normalised, shrink
 from cuecard.predictors.types import Forecast, SessionView
 
 _KINDS: tuple[Kind, ...] = ("action", "source", "state")
@@ -75,7 +75,10 @@ class EmpiricalPredictor:
         for offset in range(horizon):
             block = rows[offset * len(names) : (offset + 1) * len(names)]
             prior = priors[offset] if offset < len(priors) else {}
-            out.append(normalised(shrink(dict(zip(names, block, strict=True)), prior, self._strength, self._rng)))
+            # A graph sees less far than counts: its part shrinks with the offset.
+            share = PRIOR_SHARE / (offset + 1)
+            p = shrink(dict(zip(names, block, strict=True)), prior, self._strength, self._rng, share)
+            out.append(normalised(p))
         return tuple(out)
 
 

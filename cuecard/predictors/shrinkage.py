@@ -16,7 +16,9 @@ SIDES = ("state", "cohort", "mood")
 SIDE_OF = "last"
 
 STRENGTH = 5.0
-"""Turns that the wider context counts for. Flat between 3 and 8 on human calls (decision 0101)."""
+"""Turns that the wider context counts for. Flat between 3 and 10 on human calls (decision 0101)."""
+PRIOR_SHARE = 0.5
+"""The drawn graph's part, beside the procedure's counts, in what the last action's counts lean on (decision 0101)."""
 
 
 def chain(levels: Sequence[Counts], prior: Distribution, strength: float = STRENGTH) -> Distribution:
@@ -32,16 +34,20 @@ def shrink(
     prior: Distribution,
     strength: float = STRENGTH,
     rng: random.Random | None = None,
+    prior_share: float = PRIOR_SHARE,
 ) -> Distribution:
     """One distribution from the counts of all levels (by level name). Empty when neither counts nor prior say anything.
 
-    With `rng` it is drawn from the posterior instead of being its mean (Thompson sampling).
+    The prior knows the last action and the procedure's counts do not, so it is blended in again above them. With `rng`
+    the result is drawn from the posterior instead of being its mean (Thompson sampling).
     """
     p = prior
     anchor: Distribution = {}
     narrowest: tuple[Counts, Distribution] = ({}, prior)
     for name in CHAIN:
         counts = rows.get(name)
+        if name == SIDE_OF and name in rows and prior:
+            p = blend([(prior_share, prior), (1.0 - prior_share, p)])
         if counts:
             narrowest = (counts, p)
             p = _posterior(counts, p, strength)
