@@ -33,11 +33,13 @@ class Call:
         self.touched_at = time.monotonic()
         older = self.live
         if older is not None and not older.done:
-            if _same(older.wish, wish):
+            if not older.closing and _same(older.wish, wish):
                 return older
             _make_way(older, wish)
         turn = LiveTurn(wish)
         turn.task = asyncio.get_running_loop().create_task(self._run(turn, older))
+        # A task that is cancelled before its first step never gets to say so itself.
+        turn.task.add_done_callback(lambda _: turn.ended())
         self.live = turn
         return turn
 
@@ -48,7 +50,6 @@ class Call:
                 await older.over(HUSH_S)
             async with self.session.order():
                 await self._answer(turn)
-            turn.committed = True
         except asyncio.CancelledError:
             # Whoever still listens to a dropped turn hears nothing more of it.
             pass

@@ -17,8 +17,8 @@ class LiveTurn:
         self.pieces: list[Piece] = []
         self.task: asyncio.Task[None] | None = None
         self.done = False
-        self.committed = False
-        """It was taken to its end, rather than dropped."""
+        self.closing = False
+        """It was hushed or dropped: a repeated request must not join what will not be said."""
         self.error: BaseException | None = None
         self.hush: Callable[[], None] = lambda: None
         """Ends the speech of a turn that is being spoken; set by whoever speaks it."""
@@ -32,6 +32,10 @@ class LiveTurn:
     def end(self, error: BaseException | None = None) -> None:
         self.done, self.error = True, error
         self._wake()
+
+    def ended(self) -> None:
+        if not self.done:
+            self.end()
 
     def _wake(self) -> None:
         self._news.set()
@@ -68,6 +72,7 @@ class LiveTurn:
         if self.done:
             return
         if self.said_something:
+            self.closing = True
             self.hush()
         else:
             self.drop()
@@ -75,6 +80,7 @@ class LiveTurn:
     def drop(self) -> None:
         """Other words take its place: whatever was said of it, it takes no turn."""
         if not self.done and self.task is not None:
+            self.closing = True
             self.task.cancel()
 
     async def over(self, patience_s: float) -> None:

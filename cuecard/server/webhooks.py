@@ -96,8 +96,8 @@ class Webhooks:
                 body = await self._queue.get()
                 try:
                     await self._send(client, url, body)
-                except (httpx.HTTPError, tenacity.RetryError) as error:
-                    log.error("a webhook was not delivered after %d attempts: %s", ATTEMPTS, type(error).__name__)
+                except Exception as error:  # noqa: BLE001 - whatever is wrong with one, the next must be sent
+                    log.error("a webhook was not delivered: %s: %s", type(error).__name__, error)
                 finally:
                     self._queue.task_done()
 
@@ -105,7 +105,7 @@ class Webhooks:
         retrying = tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception_type(httpx.HTTPError),
             stop=tenacity.stop_after_attempt(ATTEMPTS),
-            wait=tenacity.wait_exponential_jitter(initial=0.5, max=30.0),
+            wait=tenacity.wait_exponential_jitter(multiplier=0.5, max=30.0),
             sleep=self._pause,
             reraise=True,
         )
