@@ -122,7 +122,7 @@ class FetchBroker:
         return {key: work for key, work in self._works.items() if who in work.wanted}
 
     def forget_results(self) -> None:
-        """Drop results kept for other sessions: a source has changed, or calls being compared must not help each other."""
+        """Drop results kept for other sessions: a source has changed, or compared calls must not help each other."""
         self._cache.clear()
 
     # --- asking ---------------------------------------------------------------------------------------------------

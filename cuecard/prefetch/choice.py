@@ -29,7 +29,7 @@ def choose(prospects: Prospects, fresh_for_s: Callable[[str], float], next_need_
     """
     gain = prospects.value_s - np.maximum(prospects.wait_s, 0.0)
     urgency = gain / prospects.latency_s
-    rows = np.flatnonzero((prospects.value_s > 0.0) & (urgency > MIN_URGENCY))
+    rows = np.flatnonzero((prospects.value_s > 0.0) & (gain > 0.0))
     chosen = []
     for row in rows[np.argsort(-urgency[rows])].tolist():
         name = prospects.names[row]

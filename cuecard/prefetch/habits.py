@@ -7,6 +7,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -84,7 +85,7 @@ class Habits:
     """Head starts that unfinished words gave on questions (see `PastTurn.heard_s`)."""
 
     def leads_s(self, horizon: int, after_s: float, samples: int = 64) -> Floats:
-        """Samples (samples, horizon) of the time from a pass that ends `after_s` into a turn to the ends of the next."""
+        """Samples (samples, horizon) of the time from a pass, `after_s` into a turn, to the end of the turns after."""
         dice = np.random.default_rng(0)
         drawn = dice.choice(self.seconds, (samples, horizon))
         return np.asarray(np.cumsum(drawn, axis=1) - after_s)
@@ -193,7 +194,7 @@ def _asks(calls: Sequence[PastCall], hours: Floats, ends: Floats) -> Floats:
     asked = np.zeros((len(hours), 2))
     there = np.zeros((len(hours), 2))
     for call in calls:
-        for k, (turn, after) in enumerate(zip(call, call[1:], strict=False)):
+        for k, (turn, after) in enumerate(pairwise(call)):
             s = int(turn.question is not None)
             there[k, s] += 1.0
             asked[k, s] += after.question is not None

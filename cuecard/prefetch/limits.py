@@ -7,11 +7,9 @@ from urllib.parse import urlsplit
 
 from sops.models import Dependency, HttpFetch, RagFetch, SqlFetch, ToolFetch
 
-
-import os
 LONG_SHOT = 0.5
 """A fetch less likely to be used than this is a long shot."""
-LONG_SHOT_SHARE = float(os.environ.get("LS","0.75"))
+LONG_SHOT_SHARE = 0.75
 """Of a back end's pipes: a pipe busy with a long shot is not there for what becomes ready next (decision 0141)."""
 
 

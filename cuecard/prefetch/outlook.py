@@ -1,11 +1,12 @@
 """What is worth fetching now, and what is worth leaving for the next pass, from the habits of past calls.
 
-A fetch that is worth its price now may be worth more later: the call may end, or take another turn, before it is needed.
+A fetch that is worth its price now may be worth more later: the call may end, or turn elsewhere, before it is needed.
 So each value is compared with that of waiting, by backward induction over the turns of a call (optimal stopping).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -129,10 +130,26 @@ class RecordOutlook:
             self._fresh[turn, cohort] = self._fresh_after(turn, cohort, self._lasts)
 
 
+class Uses(NamedTuple):
+    """Tables (turn, asked now, last question, question) that hold at any price."""
+
+    p_next: Floats
+    p_use: Floats
+    saved_s: Floats
+    p_fresh_use: Floats
+    """P(used before it expires)."""
+
+
+class Priced(NamedTuple):
+    value_s: Floats
+    wait_s: Floats
+
+
 class QuestionOutlook:
     """Questions: their answers are fetched by what the caller may ask, given what they asked last."""
 
-    def __init__(self, habits: Habits, costs: Costs) -> None:
+    def __init__(self, habits: Habits, costs: Costs, uses: dict[int, Uses] | None = None) -> None:
+        """`uses` are another outlook's tables for the same habits and costs but for the price."""
         self._habits = habits
         n = len(habits.questions)
         self._latency_s = np.array([costs.question_s[name] for name in habits.questions.all])
@@ -143,37 +160,51 @@ class QuestionOutlook:
         self._price_s = np.float32(costs.price_s)
         self._lasts = lasting(costs.ttl_s, float(habits.seconds.mean()), habits.turns)
         self._closes = habits.milestone @ habits.ends
-        self._tables: dict[int, tuple[Floats, ...]] = {}
+        self.uses: dict[int, Uses] = {} if uses is None else uses
+        self._priced: dict[int, Priced] = {}
 
     def at(self, cohort: int, turn: int, last: int | None, asked_now: bool) -> Prospects:
         """Prospects after `turn`; `last` is the question asked last in the call, `asked_now` whether in this turn."""
-        value_s, wait_s, p_use, p_next = self._of(cohort)
+        topics = self._habits.topics[cohort]
+        if cohort not in self.uses:
+            self.uses[cohort] = self._used(topics.astype(np.float32))
+        if cohort not in self._priced:
+            self._priced[cohort] = self._solve(topics.astype(np.float32), self.uses[cohort])
+        uses, priced = self.uses[cohort], self._priced[cohort]
         n = len(self._habits.questions)
         at = (min(turn, self._habits.turns - 1), int(asked_now), n if last is None else last)
-        return Prospects(self._habits.questions.all, value_s[at], wait_s[at], p_use[at], p_next[at], self._latency_s)
+        return Prospects(
+            self._habits.questions.all,
+            priced.value_s[at],
+            priced.wait_s[at],
+            uses.p_use[at],
+            uses.p_next[at],
+            self._latency_s,
+        )
 
-    def _of(self, cohort: int) -> tuple[Floats, ...]:
-        if cohort not in self._tables:
-            self._tables[cohort] = self._solve(self._habits.topics[cohort].astype(np.float32))
-        return self._tables[cohort]
-
-    def _solve(self, topics: Floats) -> tuple[Floats, ...]:
-        """Tables (turn, asked now, last question, question) by backward induction."""
-        k, n = self._habits.turns, topics.shape[1]
-        shape = (k + 1, 2, n + 1, n)
-        value_s, wait_s, p_use, p_next, worth = (np.zeros(shape, np.float32) for _ in range(5))
-        second = np.zeros(shape, np.float32)
-        for turn in range(k - 1, -1, -1):
+    def _used(self, topics: Floats) -> Uses:
+        p_next, p_use, second, saved_s, p_fresh_use = (self._table(topics) for _ in range(5))
+        for turn in range(self._habits.turns - 1, -1, -1):
             p_next[turn] = self._next(turn, topics)
             second[turn] = self._after(turn, topics, p_next[turn + 1])
             p_use[turn] = p_next[turn] + self._after(turn, topics, p_use[turn + 1])
             rest = p_use[turn] - p_next[turn] - second[turn]
-            saved = p_next[turn] * self._saves[:, 0] + second[turn] * self._saves[:, 1] + rest * self._saves[:, 2]
-            used = p_next[turn] * self._lives[:, 0] + second[turn] * self._lives[:, 1] + rest * self._lives[:, 2]
-            value_s[turn] = saved - self._price_s * (1.0 - used) + self._expired(turn, topics, worth)
+            for out, each in ((saved_s, self._saves), (p_fresh_use, self._lives)):
+                out[turn] = p_next[turn] * each[:, 0] + second[turn] * each[:, 1] + rest * each[:, 2]
+        return Uses(p_next, p_use, saved_s, p_fresh_use)
+
+    def _solve(self, topics: Floats, uses: Uses) -> Priced:
+        value_s = uses.saved_s - self._price_s * (1.0 - uses.p_fresh_use)
+        wait_s, worth = self._table(topics), self._table(topics)
+        for turn in range(self._habits.turns - 1, -1, -1):
+            value_s[turn] += self._expired(turn, topics, worth)
             wait_s[turn] = self._after(turn, topics, worth[turn + 1])
             worth[turn] = np.maximum(np.maximum(value_s[turn], wait_s[turn]), 0.0)
-        return value_s, wait_s, p_use, p_next
+        return Priced(value_s, wait_s)
+
+    def _table(self, topics: Floats) -> Floats:
+        n = topics.shape[1]
+        return np.zeros((self._habits.turns + 1, 2, n + 1, n), np.float32)
 
     def _next(self, turn: int, topics: Floats) -> Floats:
         return np.stack([np.float32(self._habits.asks[turn, s]) * topics for s in (0, 1)])
@@ -191,14 +222,14 @@ class QuestionOutlook:
             rows.append(asks * through + quiet * later[0])
         return np.stack(rows)
 
-    def _expired(self, turn: int, topics: Floats, worth: Floats) -> Floats | np.float32:
+    def _expired(self, turn: int, topics: Floats, worth: Floats) -> Floats:
         """What a fetch now leaves open for after it has expired."""
         if turn + self._lasts >= self._habits.turns:
-            return np.float32(0.0)
+            return np.zeros(1, np.float32)
         value = worth[turn + self._lasts]
         for back in range(turn + self._lasts - 1, turn - 1, -1):
             value = self._after(back, topics, value, unless=False)
-        return value
+        return np.asarray(value)
 
 
 def lasting(ttl_s: float, turn_s: float, turns: int) -> int:

@@ -62,6 +62,9 @@ class Policy(Protocol):
     drops: bool
     """Wishes that are not repeated at the next pass are withdrawn from the queue."""
 
+    refetch_share: float
+    """What is good for more than this share of its time to live is left alone when a partial names it."""
+
     def wishes(self, event: str, live: Live, turns: int) -> Sequence[Wish]: ...
 
 
@@ -186,6 +189,7 @@ class Stage:
             item = live.pool.by_id(name_of(need))
             if item is not None and item.fresh(started_s):
                 live.pool.touch(item.id)
+                self.played.stale += started_s - item.fetched_at_s >= self.world.shape.ttl_s
                 self._use(item.id, item.fetched_at_s - item.latency_s)
                 continue
             flight = live.broker.live(self.jobs.of(need))
@@ -213,7 +217,8 @@ class Stage:
 
     def _overhear(self, turn: Turn) -> None:
         for need in turn.needs:
-            if need.kind == "question" and self.live.fresh_for_s(need) <= PARTIAL_LEAD_S:
+            good_for_s = max(PARTIAL_LEAD_S, self.policy.refetch_share * self.world.shape.ttl_s)
+            if need.kind == "question" and self.live.fresh_for_s(need) <= good_for_s:
                 self._request(Wish(need, URGENT, 1.0))
 
     def _request(self, wish: Wish) -> None:
@@ -242,6 +247,7 @@ class Stage:
 
 URGENT = 1e6
 PARTIAL_LEAD_S = 1.2
+PARTIAL_RECALL = 0.8
 
 
 def _keep(pool: Pool, item: Item) -> None:

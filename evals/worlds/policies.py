@@ -1,20 +1,16 @@
-"""Who decides what to fetch ahead: the rules people use, ours, and the bounds on either side."""
+"""Our scheduler in a world: what it has learned from the training calls, and what it asks for in a call."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from cuecard.prefetch.allowance import Allowance, price_for
 from cuecard.prefetch.choice import choose
 from cuecard.prefetch.habits import Habits, PastTurn, learn
 from cuecard.prefetch.outlook import Costs, Prospects, QuestionOutlook, RecordOutlook
-from evals.worlds.play import PARTIAL_LEAD_S, Live, Wish, name_of
+from evals.worlds.play import PARTIAL_LEAD_S, PARTIAL_RECALL, Live, Wish, name_of
 from evals.worlds.world import ACTIONS, ANSWER, Need, Turn, World
-
-
-def in_order(needs: Iterable[Need]) -> list[Wish]:
-    """First come, first served."""
-    return [Wish(need, -float(n), 1.0) for n, need in enumerate(needs)]
 
 
 def past_call(world: World, call: Sequence[Turn], hears: Sequence[bool]) -> list[PastTurn]:
@@ -34,39 +30,6 @@ def past_call(world: World, call: Sequence[Turn], hears: Sequence[bool]) -> list
 
 
 @dataclass
-class Nothing:
-    """Every item is fetched live."""
-
-    supervisor_s: float = 0.0
-    hears_partials: bool = False
-    drops: bool = False
-
-    def wishes(self, event: str, live: Live, turns: int) -> list[Wish]:
-        return []
-
-
-@dataclass
-class Rule:
-    """Fetch a fixed list when identity is known, or again after every turn."""
-
-    needs: list[Need]
-    supervisor_s: float
-    every_turn: bool = False
-    hears_partials: bool = False
-    drops: bool = False
-
-    def wishes(self, event: str, live: Live, turns: int) -> list[Wish]:
-        if event == "identity" or (self.every_turn and live.identity):
-            return stale_only(in_order(self.needs), live)
-        return []
-
-
-def stale_only(wishes: Sequence[Wish], live: Live) -> list[Wish]:
-    """Leave alone what is good for more than half its time."""
-    return [wish for wish in wishes if live.fresh_for_s(wish.need) <= live.shape.ttl_s * 0.5]
-
-
-@dataclass
 class Ours:
     """The product's scheduler: habits of past calls, value against waiting, urgency, partial transcripts."""
 
@@ -76,6 +39,7 @@ class Ours:
     supervisor_s: float
     hears_partials: bool = True
     drops: bool = True
+    refetch_share: float = 0.0
     records: RecordOutlook = field(init=False)
     questions: QuestionOutlook = field(init=False)
 
@@ -109,16 +73,38 @@ class Ours:
         return found
 
 
-def ours(world: World, training: Sequence[Sequence[Turn]], price_s: float) -> Ours:
+def ours(
+    world: World, training: Sequence[Sequence[Turn]], price_s: float = 0.0, allowance: Allowance | None = None
+) -> Ours:
+    """The product's scheduler as it would be after these calls; the price follows from the allowance."""
+    shape = world.shape
     dice = np.random.default_rng(7)
-    heard = [[bool(dice.random() < 0.8) for _ in call] for call in training]
-    habits = learn([past_call(world, call, hears) for call, hears in zip(training, heard, strict=True)])
+    heard = [[bool(dice.random() < PARTIAL_RECALL) for _ in call] for call in training]
+    calls = [past_call(world, call, hears) for call, hears in zip(training, heard, strict=True)]
+    habits = learn(calls)
     needs = {name_of(need): need for call in training for turn in call for need in turn.needs}
     costs = Costs(
         record_s={name: world.latency_s(needs[name]) for name in habits.records.all},
         question_s={name: world.latency_s(needs[name]) for name in habits.questions.all},
         price_s=price_s,
-        ttl_s=world.shape.ttl_s,
-        after_s=world.shape.supervisor_s,
+        ttl_s=shape.ttl_s,
+        after_s=shape.supervisor_s,
     )
-    return Ours(habits, costs, needs, world.shape.supervisor_s)
+    if allowance is not None:
+        costs = replace(costs, price_s=price_for(habits, calls, costs, replace(allowance, fetches=shape.budget)))
+    return Ours(habits, costs, needs, shape.supervisor_s)
+
+
+class Garbage(Ours):
+    """Ours, fed a forecast about other things than it says: every pass its names are shuffled."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._dice = np.random.default_rng(13)
+
+    def prospects(self, event: str, live: Live, n_turns: int) -> list[Prospects]:
+        found = super().prospects(event, live, n_turns)
+        return [replace(p, names=self._shuffled(p.names)) for p in found]
+
+    def _shuffled(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(names[n] for n in self._dice.permutation(len(names)))

@@ -1,0 +1,95 @@
+"""Finds the price at which past calls would have wasted no more fetches than we allow.
+
+A price per fetch is what the scheduler needs; what people can name is how many fetches a call may waste, or how many it
+may make at all. The one follows from the other by replaying past calls, without their clock.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from cuecard.prefetch.choice import choose
+from cuecard.prefetch.habits import Habits, PastCall
+from cuecard.prefetch.outlook import Costs, Prospects, QuestionOutlook, RecordOutlook, Uses, lasting
+
+STEPS = 6
+"""Halvings of the price range: within two per cent of the range's logarithm."""
+LOWEST_S, HIGHEST_S = 0.01, 1.0
+REPLAYED = 150
+"""Past calls that are replayed; more change the price by less than a step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What a call may cost on average; None: no bound."""
+
+    wasted: float | None = 9.0
+    fetches: float | None = None
+
+
+@dataclass(slots=True)
+class Tally:
+    wasted: float = 0.0
+    fetches: float = 0.0
+
+    def within(self, allowance: Allowance) -> bool:
+        """Whether new calls would keep to the allowance."""
+        return (allowance.wasted is None or self.wasted <= allowance.wasted) and (
+            allowance.fetches is None or self.fetches <= allowance.fetches
+        )
+
+
+def price_for(habits: Habits, calls: Sequence[PastCall], costs: Costs, allowance: Allowance) -> float:
+    """The lowest price, not below `costs.price_s`, that keeps to the allowance."""
+    uses: dict[int, Uses] = {}
+
+    def keeps_to_it(price_s: float) -> bool:
+        return replay(habits, calls[:REPLAYED], replace(costs, price_s=price_s), uses).within(allowance)
+
+    if costs.price_s >= LOWEST_S and keeps_to_it(costs.price_s):
+        return costs.price_s
+    low, high = max(costs.price_s, LOWEST_S), HIGHEST_S
+    for _ in range(STEPS):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if keeps_to_it(middle) else (middle, high)
+    return math.sqrt(low * high)
+
+
+def replay(habits: Habits, calls: Sequence[PastCall], costs: Costs, uses: dict[int, Uses] | None = None) -> Tally:
+    """Fetches a call, and those no turn used, had these calls been served at these costs."""
+    records, questions = RecordOutlook(habits, costs), QuestionOutlook(habits, costs, uses)
+    lasts = lasting(costs.ttl_s, float(habits.seconds.mean()), habits.turns)
+    total = Tally()
+    for call in calls:
+        _serve(habits, call, records, questions, lasts, total)
+    n = max(1, len(calls))
+    return Tally(total.wasted / n, total.fetches / n)
+
+
+def _serve(
+    habits: Habits, call: PastCall, records: RecordOutlook, questions: QuestionOutlook, lasts: int, total: Tally
+) -> None:
+    """One call: what lies ready at turn k was fetched at most `lasts` turns ago; used ones are no waste."""
+    until: dict[str, int] = {}
+    unused: set[str] = set()
+    last: int | None = None
+    before = -1
+    for k, turn in enumerate(call):
+        for name in (*turn.records, *(() if turn.question is None else (turn.question,))):
+            unused.discard(name)
+            if until.get(name, -1) < k:
+                total.fetches += name == turn.question and turn.heard_s > 0.0
+                until[name] = k + lasts
+        last = habits.questions.row(turn.question) if turn.question is not None else last
+        cohort, action = habits.cohorts.row(turn.cohort) or 0, habits.actions.row(turn.action) or 0
+        found: list[Prospects] = [questions.at(cohort, k, last, turn.question is not None)]
+        if turn.verified:
+            found.append(records.at(cohort, k, before, action))
+        before = action
+        for prospects in found if k + 1 < len(call) else ():
+            for choice in choose(prospects, lambda name: float(until.get(name, -1)), k + 0.5):
+                total.fetches += 1
+                total.wasted += choice.name in unused
+                unused.add(choice.name)
+                until[choice.name] = k + lasts
+    total.wasted += len(unused)

@@ -1,0 +1,92 @@
+"""A corpus as vectors, and questions on it with the turn before them."""
+
+import gzip
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from corpus import Document, load_corpus
+from corpus.vectors import Embed, Vectors, document_vectors
+from evals.retrieve.questions import Split, load_questions
+
+LEADING_WORDS = 12
+"""What stands for the title of a passage that has none, or shares it with others."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """Documents, questions and everything embedded; golds are row numbers of documents."""
+
+    name: str
+    documents: Sequence[Document]
+    vectors: Vectors
+    titles: Vectors
+    """Embedded titles: what a right guess of the predictor looks like."""
+    questions: Vectors
+    before: Vectors
+    """The caller's turn before each question."""
+    golds: Sequence[frozenset[int]]
+
+    def nearest(self, query: Vectors, k: int = 3) -> list[int]:
+        """Exact top k over everything."""
+        scores = self.vectors @ query
+        best = np.argpartition(-scores, k)[:k]
+        return [int(row) for row in best[np.argsort(-scores[best])]]
+
+
+def shipped(name: str, split: Split, embed: Embed) -> Library:
+    """One of the corpora that come with the product and their generated questions."""
+    documents = load_corpus(name)
+    asked = load_questions(name, split)
+    texts = [(q.words, q.previous_caller, q.doc_ids) for q in asked]
+    return _library(name, documents, texts, embed)
+
+
+def conversations(passages: Path, embed: Embed) -> Library:
+    """MTRAG-UN passages from a path, with the questions of the conversations beside it (people's, no callers')."""
+    rows = _rows(passages)
+    documents = [Document(row["doc_id"], row["title"], row["entity"], row["text"].strip(), "") for row in rows]
+    sessions = passages.with_name(passages.name.replace("_docs", ""))
+    texts = [question for row in _rows(sessions) for question in _questions(row["turns"])]
+    return _library(passages.name.split(".")[0], documents, texts, embed)
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    with gzip.open(path) as lines:
+        return [orjson.loads(line) for line in lines]
+
+
+def _questions(turns: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str, frozenset[str]]]:
+    """(question, the caller's turn before it, gold documents) wherever an agent's answer names its documents."""
+    for n, turn in enumerate(turns):
+        if turn.get("doc_ids"):
+            said = [earlier["text"] for earlier in turns[:n] if earlier["speaker"] == "user"]
+            yield said[-1], said[-2] if len(said) > 1 else "", frozenset(turn["doc_ids"])
+
+
+def _library(
+    name: str, documents: Sequence[Document], texts: Sequence[tuple[str, str, frozenset[str]]], embed: Embed
+) -> Library:
+    rows = {document.id: row for row, document in enumerate(documents)}
+    shared = Counter(document.title for document in documents)
+    known = [(words, before, golds) for words, before, golds in texts if golds & rows.keys()]
+    return Library(
+        name,
+        documents,
+        document_vectors(documents, embed),
+        embed([_title(document, shared[document.title]) for document in documents]),
+        embed([words for words, _, _ in known]),
+        embed([before for _, before, _ in known]),
+        [frozenset(rows[doc_id] for doc_id in golds if doc_id in rows) for _, _, golds in known],
+    )
+
+
+def _title(document: Document, shared_by: int) -> str:
+    if document.title and shared_by == 1:
+        return document.title
+    return f"{document.title} {' '.join(document.text.split()[:LEADING_WORDS])}".strip()

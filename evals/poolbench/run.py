@@ -1,0 +1,109 @@
+"""The protocol: a predictor of known recall guesses, its guesses are fetched, the live words pick three of the pool.
+
+Before each question a predictor of recall r makes a few guesses, one of them the title of the question's document with
+probability r, the others random titles. Each guess fetches three documents; a missed question's three live ones join.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cuecard.pool import CAP, Item, Pool, context_query
+from evals.poolbench.corpora import Library
+
+RECALLS = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
+TURNS = 10
+"""Questions in one call; the pool starts empty in each."""
+
+
+@dataclass(frozen=True)
+class Tricks:
+    """What the pool does beside plain cosine; each can be left out to see what it brings."""
+
+    context: bool = True
+    """A little of the turn before in the query."""
+    bonus: bool = True
+    """A bonus for what this turn's forecast asked for."""
+    guesses: int = 5
+    fetched: int = 3
+
+
+@dataclass(frozen=True)
+class Share:
+    """A rate with its count."""
+
+    hits: int
+    n: int
+
+    @property
+    def rate(self) -> float:
+        return self.hits / max(1, self.n)
+
+    def interval(self) -> tuple[float, float]:
+        """95 % by Wilson."""
+        n, p, z = max(1, self.n), self.rate, 1.96
+        middle = (p + z * z / (2 * n)) / (1 + z * z / n)
+        half = z / (1 + z * z / n) * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+        return middle - half, middle + half
+
+
+def plain(library: Library) -> Share:
+    """The right document among the three nearest to the words, over everything."""
+    hits = [bool(gold & set(library.nearest(q))) for q, gold in zip(library.questions, library.golds, strict=True)]
+    return Share(sum(hits), len(hits))
+
+
+def pooled(library: Library, recall: float, tricks: Tricks, seed: int = 0) -> Share:
+    """The right document among three picks of the pool."""
+    dice = np.random.default_rng(seed)
+    hits = 0
+    order = dice.permutation(len(library.golds))
+    for n, question in enumerate(order.tolist()):
+        if n % TURNS == 0:
+            pool = Pool(CAP)
+        hits += _turn(library, pool, question, recall, tricks, dice)
+    return Share(hits, len(order))
+
+
+def _turn(
+    library: Library, pool: Pool, question: int, recall: float, tricks: Tricks, dice: np.random.Generator
+) -> bool:
+    gold = library.golds[question]
+    guesses = dice.integers(0, len(library.documents), tricks.guesses).tolist()
+    if dice.random() < recall:
+        guesses[0] = int(dice.choice(sorted(gold)))
+    asked: dict[str, float] = {}
+    for guess in guesses:
+        for row in library.nearest(library.titles[guess], tricks.fetched):
+            item = item_of(library, row)
+            pool.add(item)
+            asked[item.id] = 1.0
+    pool.asked_for(asked if tricks.bonus else {})
+    words = library.questions[question]
+    query = context_query(words, library.before[question] if tricks.context else None)
+    picks = pool.pick(query)
+    for pick in picks:
+        pool.touch(pick.item.id)
+    if any(int(pick.item.data["row"]) in gold for pick in picks):
+        return True
+    for row in library.nearest(words):
+        pool.add(item_of(library, row))
+    return False
+
+
+def item_of(library: Library, row: int) -> Item:
+    document = library.documents[row]
+    return Item(document.id, "answers", document.text, data={"row": row}, vector=library.vectors[row])
+
+
+VARIANTS = {
+    "plain_pool": Tricks(context=False, bonus=False),
+    "context_only": Tricks(bonus=False),
+    "bonus_only": Tricks(context=False),
+    "two_guesses": Tricks(guesses=2),
+}
+"""Beside the default, to see what each trick brings."""
+
+
+def ablate(tricks: Tricks, **changes: bool) -> Tricks:
+    return replace(tricks, **changes)
