@@ -2,6 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -19,11 +20,25 @@ def read_drawings(path: Path) -> dict[str, DrawnGraph]:
         raise DataError(f"{path}: no such file. --sops takes the drawn procedures (star_sops.json).")
     try:
         rows = orjson.loads(path.read_bytes())
+    except orjson.JSONDecodeError as error:
+        raise DataError(f"{path}: not JSON ({error}).") from error
+    return drawn_from(rows, path)
+
+
+def drawn_from(rows: Any, path: Path) -> dict[str, DrawnGraph]:
+    """Charts from data as `star_sops.json` holds it; `path` names it in errors."""
+    try:
+        closings = _shared_closings([row["replies"] for row in rows])
         return {
-            row["sop"]: DrawnGraph(row["sop"], row["replies"], row["graph"], tuple(row["api"]["inputs"]))
+            row["sop"]: DrawnGraph(
+                row["sop"],
+                {**row["replies"], **_missing(closings, row["replies"])},
+                row["graph"],
+                tuple(row["api"]["inputs"]),
+            )
             for row in rows
         }
-    except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+    except (KeyError, TypeError) as error:
         raise DataError(
             f"{path}: not a list of drawn procedures with sop, replies, graph and api ({error!r})."
         ) from error
@@ -33,6 +48,10 @@ def priors(drawings: dict[str, DrawnGraph]) -> dict[str, GraphPrior]:
     """One prior per procedure, and under "" one for turns before any was opened."""
     charts = {name: DrawnPrior(drawing) for name, drawing in drawings.items()}
     return {"": AnyPrior(list(charts.values())), **charts}
+
+
+def _missing(closings: dict[str, str], replies: dict[str, str]) -> dict[str, str]:
+    return {act: words for act, words in closings.items() if act not in replies}
 
 
 def _shared_closings(charts: list[dict[str, str]]) -> dict[str, str]:

@@ -43,4 +43,5 @@ def workshop(prior: Callable[[str], GraphPrior | None], plan: Plan, seed: int, b
             tasks[what] = bar.add_task(what, total=total)
         bar.update(tasks[what], completed=done, total=total)
 
-    return Workshop(load_embedder(weights), cache_file(weights_name(weights)), prior, plan, seed, advance)
+    cache = cache_file(weights_name(weights))
+    return Workshop(load_embedder(weights), cache, prior, plan, seed, advance=advance)

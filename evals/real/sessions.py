@@ -34,6 +34,7 @@ class RawTurn(BaseModel):
     text: str = ""
     action: str = ""
     state: tuple[str, ...] = ()
+    slots: tuple[str, ...] = ()
     query: Query | None = None
     result: Any = None
     n_results: int = -1
@@ -47,6 +48,7 @@ class Session(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
     session_id: Filled
     dataset: str = ""
+    split: str = ""
     sop: tuple[str, ...] = ()
     domain: tuple[str | None, ...] = ()
     outcome: str = ""

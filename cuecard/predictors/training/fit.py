@@ -17,6 +17,7 @@ from cuecard.predictors.training.examples import (
     vocabulary,
 )
 from cuecard.predictors.training.net import (
+    N_OFFSETS,
     Array,
     Batch,
     Labels,
@@ -30,6 +31,10 @@ from cuecard.predictors.training.net import (
 )
 
 HEAD_WEIGHTS = {"action": 1.0, "source": 0.3, "state": 0.5}
+
+
+_FEWEST_FOLDS = 5
+"""No member goes without more than this part of the sessions, however few members there are."""
 
 
 class Plan(NamedTuple):
@@ -54,7 +59,7 @@ class Trained:
     projection: Array
     raw: Raw
     held_out: list[Array]
-    """Per head: probabilities (offsets, n, labels) of every example, each by the member that left its session out."""
+    """Per head: probabilities (offsets, n, labels) by the member that left the session out; NaN where none did."""
     labels: Labels
     """(heads, offsets, n)"""
 
@@ -68,8 +73,8 @@ def train(
     names = vocabulary(raw, range(len(raw)))
     projection = principal_axes(raw, plan.n_axes, rng)
     examples = numbered(raw, names, projection)
-    folds = rng.permutation(len(sessions)) % max(plan.n_members, 2)
-    held_out = [np.zeros((3, len(raw), part.stop - part.start), np.float32) for part in names.heads]
+    folds = rng.permutation(len(sessions)) % max(plan.n_members, _FEWEST_FOLDS)
+    held_out = [np.full((N_OFFSETS, len(raw), part.stop - part.start), np.nan, np.float32) for part in names.heads]
     members: list[Net] = []
     for member in range(plan.n_members):
         out = folds[raw.session] == member

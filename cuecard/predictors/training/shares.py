@@ -59,6 +59,8 @@ def _pairs(trained: Trained, row: int, forecast: Forecast) -> Iterator[tuple[str
                 continue
             column = trained.labels[number, offset, row]
             p_model = float(trained.held_out[number][offset, row, column]) if column >= 0 else 0.0
+            if np.isnan(p_model):
+                continue
             p_counts = told[head][offset].get(label, 0.0) if offset < len(told[head]) else 0.0
             yield head, offset, _Judged(p_counts, p_model)
 
