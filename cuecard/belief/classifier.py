@@ -17,7 +17,7 @@ from sops.models import Procedure
 
 STRANGER_TEMPERATURE = 1.15
 """Extra softness: an author's examples resemble one another more than a stranger's words resemble them."""
-PRIOR_POWER = 0.5
+PRIOR_POWER = 0.7
 TELLING = 0.6
 """How far one utterance that sounds like a kind of caller is believed to tell of one."""
 LONG_WORDS = 14

@@ -17,8 +17,8 @@ from cuecard.belief.head import Head, Rows, Weights, fit
 Embed = Callable[[Sequence[str]], Floats]
 
 ACTS_FILE = Path(__file__).with_name("speech_acts.txt")
-TRAINED_FILE = ACTS_FILE.with_suffix(".npz")
-"""The head trained on that file, so that a start need not embed it; `python -m evals.classify.train_ear` renews it."""
+TRAINED = ACTS_FILE.with_name("trained")
+"""What was trained at build time, so that a start need not; `python -m evals.classify.train_shipped` renews it."""
 ACT_WEIGHTS = Weights(embedding=1.0, ngrams=1.0, dense=0.3, ridge=1.0)
 ACT_SHARE = 1.2
 """Weight of the acts beside the cues."""
@@ -87,9 +87,10 @@ def train(embed: Embed) -> Head:
 
 def trained_head() -> Head | None:
     """The shipped head, unless the bank has changed since it was trained."""
-    if not TRAINED_FILE.is_file():
+    path = TRAINED / "ear.npz"
+    if not path.is_file():
         return None
-    with np.load(TRAINED_FILE, allow_pickle=False) as arrays:
+    with np.load(path, allow_pickle=False) as arrays:
         return Head.from_arrays(arrays) if str(arrays["trained_on"]) == fingerprint() else None
 
 
@@ -102,4 +103,4 @@ def fingerprint() -> str:
 
 
 def write_trained(head: Head) -> None:
-    np.savez_compressed(TRAINED_FILE, trained_on=np.array(fingerprint()), **head.arrays())  # type: ignore[arg-type]
+    np.savez_compressed(TRAINED / "ear.npz", trained_on=np.array(fingerprint()), **head.arrays())  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ import numpy as np
 from cuecard.belief.ear import Ear, Heard
 from cuecard.belief.evidence import Callers
 from cuecard.belief.features import Floats
+from cuecard.belief.garbled import broken_off, stumbled
 from cuecard.belief.head import Fitted, Head, Rows, Weights, fit
 from sops.models import Procedure
 
@@ -16,6 +17,7 @@ STATE_WEIGHTS = Weights(embedding=1.0, ngrams=0.8, dense=0.4, ridge=1.0)
 CALLER_WEIGHTS = Weights(embedding=1.0, ngrams=0.6, dense=0.2, ridge=1.0)
 DESCRIPTION_TRUST = 0.5
 COMPOUND_TRUST = 0.5
+GARBLED_TRUST = 0.4
 ANYBODY = 3.0
 """What anybody could say weighs as much as this many kinds of caller, when they are learned."""
 
@@ -62,20 +64,23 @@ def train_heads(procedure: Procedure, ear: Ear) -> Heads:
 
 
 def fit_states(procedure: Procedure, ear: Ear) -> Fitted:
-    """Rows of one example and its compound are held out together."""
+    """Rows of one example and what becomes of it in live speech are held out together."""
     said: list[Said] = []
     for label, state in enumerate(procedure.states.values()):
         said.append(Said(state.description, label, DESCRIPTION_TRUST))
         said += [Said(example, label, 1.0) for example in state.examples]
     heard = ear.hear_all([one.text for one in said])
     examples = [i for i, one in enumerate(said) if one.trust == 1.0]
+    groups = [*range(len(said)), *examples]
     compounds = _Compounds(ear)
-    rows = _rows(
-        [*said, *(Said("", said[i].label, COMPOUND_TRUST) for i in examples)],
-        [*heard, *(compounds.around(said[i].text, heard[i].vector) for i in examples)],
-        groups=[*range(len(said)), *examples],
-    )
-    return fit(rows, len(procedure.states), STATE_WEIGHTS)
+    heard += [compounds.around(said[i].text, heard[i].vector) for i in examples]
+    said += [Said("", said[i].label, COMPOUND_TRUST) for i in examples]
+    for garble in (broken_off, stumbled):
+        changed = [(i, garbled) for i in examples if (garbled := garble(said[i].text)) != said[i].text]
+        heard += ear.hear_all([garbled for _, garbled in changed])
+        groups += [i for i, _ in changed]
+        said += [Said(garbled, said[i].label, GARBLED_TRUST) for i, garbled in changed]
+    return fit(_rows(said, heard, groups), len(procedure.states), STATE_WEIGHTS)
 
 
 class _Compounds:
@@ -130,7 +135,7 @@ def _fit_callers(said: list[Said], procedure: Procedure, ear: Ear) -> Fitted:
     trust = ANYBODY * sum(one.trust for one in said) / label / len(plain)
     everything = [*said, *(Said(example, label, trust) for example in plain)]
     heard = ear.hear_all([one.text for one in everything])
-    return fit(_rows(everything, heard, groups=range(len(everything))), label + 1, CALLER_WEIGHTS)
+    return fit(_rows(everything, heard, range(len(everything))), label + 1, CALLER_WEIGHTS)
 
 
 def _rows(said: Sequence[Said], heard: Sequence[Heard], groups: Sequence[int]) -> Rows:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cuecard.belief.ear import Ear, Embed, fingerprint
+from cuecard.belief.ear import TRAINED, Ear, Embed, fingerprint
 from cuecard.belief.features import Floats
 from cuecard.belief.head import Head
 from cuecard.belief.lessons import Heads, train_heads
@@ -20,27 +20,36 @@ _recent: dict[str, Heads] = {}
 
 
 def heads_for(procedure: Procedure, embed: Embed, folder: Path | None) -> Heads:
-    """From memory, from `folder`, or trained now and kept in both."""
-    key = _key(procedure, embed)
-    heads = _recent.get(key)
+    """From memory, from what is shipped, from `folder`, or trained now and kept there."""
+    key = heads_key(procedure, embed)
+    heads = _recent.get(key) or _read(shipped_path(procedure), key)
     if heads is None:
         path = folder / f"heads-{procedure.name}-{key[:16]}.npz" if folder is not None else None
-        heads = _read(path) if path is not None else None
+        heads = _read(path, key) if path is not None else None
         if heads is None:
-            heads = train_heads(procedure, Ear(_each_once(embed)))
+            heads = train_heads(procedure, Ear(each_once(embed)))
             if path is not None:
-                _write(path, heads)
-        while len(_recent) >= _KEPT:
-            _recent.pop(next(iter(_recent)))
-        _recent[key] = heads
+                write_heads(path, heads, key)
+    while len(_recent) >= _KEPT:
+        _recent.pop(next(iter(_recent)))
+    _recent[key] = heads
     return heads
 
 
-def _key(procedure: Procedure, embed: Embed) -> str:
+def forget() -> None:
+    """Drop what this process remembers; files stay."""
+    _recent.clear()
+
+
+def shipped_path(procedure: Procedure) -> Path:
+    return TRAINED / f"{procedure.name}.npz"
+
+
+def heads_key(procedure: Procedure, embed: Embed) -> str:
     """Changes with the lessons, with the code that learns, and with the embedding model (by how it sees one word)."""
     digest = hashlib.sha256(fingerprint().encode())
-    digest.update(Path(__file__).with_name("lessons.py").read_bytes())
-    digest.update(Path(__file__).with_name("ear.py").read_bytes())
+    for name in ("lessons.py", "garbled.py", "ear.py"):
+        digest.update(Path(__file__).with_name(name).read_bytes())
     for name, state in procedure.states.items():
         digest.update(repr((name, state.description, state.examples)).encode())
     for name, cohort in procedure.cohorts.items():
@@ -50,7 +59,7 @@ def _key(procedure: Procedure, embed: Embed) -> str:
     return digest.hexdigest()
 
 
-def _each_once(embed: Embed) -> Embed:
+def each_once(embed: Embed) -> Embed:
     """The same sentence is embedded once, however many heads learn from it."""
     known: dict[str, Floats] = {}
 
@@ -63,10 +72,12 @@ def _each_once(embed: Embed) -> Embed:
     return embed_new
 
 
-def _read(path: Path) -> Heads | None:
-    """None when there is none, or when the file is not whole: then it is trained again."""
+def _read(path: Path, key: str) -> Heads | None:
+    """None when there is none, when it was learned from something else, or when the file is not whole."""
     try:
-        with np.load(path, allow_pickle=False) as kept:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
+            if str(kept["key"]) != key:
+                return None
             parts = [
                 Head.from_arrays(
                     {name.partition("/")[2]: kept[name] for name in kept.files if name.startswith(f"{part}/")}
@@ -78,10 +89,10 @@ def _read(path: Path) -> Heads | None:
     return Heads(*parts)
 
 
-def _write(path: Path, heads: Heads) -> None:
+def write_heads(path: Path, heads: Heads, key: str) -> None:
     """In one step, so that two processes that start together never read half a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     half = path.with_name(f"{path.stem}.{os.getpid()}.part.npz")
     arrays = {f"{part}/{name}": a for part, head in heads._asdict().items() for name, a in head.arrays().items()}
-    np.savez_compressed(half, **arrays)
+    np.savez_compressed(half, key=np.array(key), **arrays)
     half.replace(path)

@@ -1,9 +1,14 @@
 import math
 import time
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
+from cuecard.belief import remembered
 from cuecard.belief.classifier import EmbeddedClassifier
+from cuecard.belief.ear import trained_head
+from cuecard.belief.features import Floats
 from cuecard.belief.types import Belief
 from cuecard.models.embeddings import load_embedder
 from sops import Procedure
@@ -74,3 +79,49 @@ def test_the_embedding_alone_is_enough_for_a_judgement(classifier: EmbeddedClass
     belief = classifier.judge(vector, last_action=None, prior=NOBODY)
     assert belief.likely_state == "wants_person"
     assert set(belief.state) == set(procedure.states)
+
+
+def test_a_second_start_reads_what_the_first_one_learned(tmp_path: Path, small: Procedure) -> None:
+    embed = load_embedder().embed
+    embedded: list[str] = []
+
+    def counting(texts: Sequence[str]) -> Floats:
+        embedded.extend(texts)
+        return embed(texts)
+
+    remembered.forget()
+    first = EmbeddedClassifier(small, counting, cache=tmp_path)
+    learned = len(embedded)
+    remembered.forget()
+    second = EmbeddedClassifier(small, counting, cache=tmp_path)
+    assert learned > 20
+    assert len(embedded) - learned <= 2
+    words = ("um no thanks", None, NOBODY)
+    assert second.judge_text(*words).state == pytest.approx(first.judge_text(*words).state, abs=0.02)
+
+
+def test_a_broken_file_in_the_cache_is_learned_again(tmp_path: Path, small: Procedure) -> None:
+    remembered.forget()
+    EmbeddedClassifier(small, load_embedder().embed, cache=tmp_path)
+    (path,) = tmp_path.iterdir()
+    path.write_bytes(path.read_bytes()[:1000])
+    remembered.forget()
+    judged = EmbeddedClassifier(small, load_embedder().embed, cache=tmp_path).judge_text("yes", None, NOBODY)
+    assert judged.likely_state == "agrees"
+
+
+def test_a_procedure_of_a_few_examples_a_state_is_already_understood(small: Procedure) -> None:
+    """The shipped bank of speech acts knows what goodbyes and refusals sound like."""
+    classifier = EmbeddedClassifier(small, load_embedder().embed)
+    said = {
+        "mm hmm go ahead": "agrees",
+        "nah i'll leave it": "declines",
+        "right i'm off cheers": "says_goodbye",
+        "could you tell me when you open": "asks_question",
+    }
+    assert {text: classifier.judge_text(text, None, NOBODY).likely_state for text in said} == said
+
+
+def test_the_shipped_ear_is_up_to_date() -> None:
+    """After a change of the bank or of the features: python -m evals.classify.train_shipped."""
+    assert trained_head() is not None
