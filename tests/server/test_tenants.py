@@ -5,7 +5,7 @@ import random
 
 from tests.server.conftest import Client
 
-N_REQUESTS = 40
+N_REQUESTS = 1000
 NAMES = [f"call-{n}" for n in range(6)]
 MARKS = {"acme": ["343705", "343706", "111111"], "globex": ["454545", "565656", "676767"]}
 """Policy numbers that only callers of one tenant ever say."""

@@ -1,0 +1,24 @@
+"""Checkpoints and store of the graph server: the same as everywhere else, so that both survive a restart."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.store.base import BaseStore
+
+from cuecard.session.storage import open_storage
+from cuecard.settings import get_settings
+
+
+@asynccontextmanager
+async def checkpointer() -> AsyncIterator[BaseCheckpointSaver[str]]:
+    """SQLite files in the data folder, or PostgreSQL where CUECARD_DATABASE_URL says so."""
+    async with open_storage(get_settings(), persist=True) as storage:
+        yield storage.responder
+
+
+@asynccontextmanager
+async def store() -> AsyncIterator[BaseStore]:
+    """The store that both graphs share."""
+    async with open_storage(get_settings(), persist=True) as storage:
+        yield storage.store
