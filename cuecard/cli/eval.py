@@ -138,9 +138,8 @@ def _is_dataset(name: str) -> bool:
 
 
 def _dataset(name: str, quick: bool, upload: bool, json: bool) -> None:
-    from evals.langsmith_sets.evaluate import evaluate_dataset
-
     from cuecard.cli.output import console, print_json
+    from evals.langsmith_sets.evaluate import evaluate_dataset
 
     figures = evaluate_dataset(name, at_most=20 if quick else None, upload=upload)
     if json:
@@ -151,9 +150,8 @@ def _dataset(name: str, quick: bool, upload: bool, json: bool) -> None:
 
 
 def _upload(outcome: "Outcome") -> None:
-    from evals.langsmith_sets.upload import upload_results
-
     from cuecard.cli.output import stderr
+    from evals.langsmith_sets.upload import upload_results
 
     for name, results in outcome.results.items():
         stderr.print(f"{name}: {upload_results(name, results)} rows sent to LangSmith")

@@ -5,7 +5,17 @@ from functools import lru_cache
 from pathlib import Path
 
 _ROOT = Path(__file__).parents[2]
-_PARTS = ("cuecard", "graphs", "nodes", "prompts", "sops", "corpus", "evals/calls", "evals/callers", "evals/datasets")
+_PARTS = (
+    "cuecard",
+    "graphs",
+    "nodes",
+    "prompts",
+    "sops",
+    "corpus",
+    "evals/calls",
+    "evals/callers",
+    "evals/datasets/retrieve",
+)
 _KINDS = {".py", ".yaml", ".md", ".jsonl", ".json", ".npz", ".txt"}
 _NO_MATTER = ("cuecard/cli", "cuecard/server")
 

@@ -1,3 +1,3 @@
-"""Datasets in LangSmith's shape: built from recorded calls and labelled sets, evaluated offline, uploaded on request."""
+"""Datasets in LangSmith's shape: from recorded calls and labelled sets, evaluated offline or uploaded."""
 
 DATASETS = ("next_action", "state", "query", "pool", "calls")

@@ -47,7 +47,7 @@ def validated(line: bytes, where: str) -> dict[str, Any]:
         unknown = set(row) - FIELDS
         if unknown or not {"id", "inputs", "split"} <= set(row):
             raise DatasetInvalid(f"{where}: fields are {sorted(row)}; wanted {sorted(FIELDS)}")
-        ExampleCreate(**row)
+        ExampleCreate.model_validate(row)
     except (orjson.JSONDecodeError, ValidationError, TypeError, AttributeError) as error:
         raise DatasetInvalid(f"{where}: not an example: {str(error).splitlines()[0]}") from error
     return row

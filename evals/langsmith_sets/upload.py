@@ -6,7 +6,7 @@ from uuid import NAMESPACE_URL, uuid5
 from langsmith import evaluate
 
 from evals.experiments.results import Results
-from evals.langsmith_sets.evaluate import uploaded, client
+from evals.langsmith_sets.evaluate import client, uploaded
 
 _IDENTITY = ("unit", "sop", "seed", "policy", "price_s", "predictor", "turn", "mode")
 
