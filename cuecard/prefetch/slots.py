@@ -5,7 +5,7 @@ a bare name, a value is a string, and values are never looked at for slots again
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 SLOT = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.]*)\}")
 
@@ -15,15 +15,23 @@ def slots(template: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(SLOT.findall(template)))
 
 
-def fill(template: str, values: Mapping[str, object], encode: Callable[[str], str] = str) -> str | None:
-    """The template with every slot filled, each value passed through `encode`; None when one is unknown."""
+def fill(
+    template: str,
+    values: Mapping[str, object],
+    encode: Callable[[str], str] = str,
+    optional: Collection[str] = (),
+) -> str | None:
+    """The template with every slot filled, each value passed through `encode`; None when one is unknown.
+
+    Unknown slots named in `optional` are left empty instead.
+    """
     missing = False
 
     def one(match: re.Match[str]) -> str:
         nonlocal missing
         value = values.get(match[1])
         if value is None or value == "":
-            missing = True
+            missing = missing or match[1] not in optional
             return ""
         return encode(str(value))
 

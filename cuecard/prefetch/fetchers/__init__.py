@@ -6,15 +6,23 @@ from collections.abc import Callable
 from cuecard.clock import Clock
 from cuecard.prefetch.fetchers.base import Fetcher, Fetchers, TransientFetchError
 from cuecard.prefetch.fetchers.callable import CallableFetcher
+from cuecard.prefetch.fetchers.http import HttpFetcher
 from cuecard.prefetch.fetchers.rag import CorpusIndex, RagFetcher
+from cuecard.prefetch.fetchers.sql import SqlFetcher
 from cuecard.prefetch.fetchers.table import TableFetcher, Tables
+from cuecard.prefetch.fetchers.tools import LangchainFetcher, McpFetcher, OpenapiFetcher
 
 __all__ = [
     "CallableFetcher",
     "CorpusIndex",
     "Fetcher",
     "Fetchers",
+    "HttpFetcher",
+    "LangchainFetcher",
+    "McpFetcher",
+    "OpenapiFetcher",
     "RagFetcher",
+    "SqlFetcher",
     "TableFetcher",
     "Tables",
     "TransientFetchError",
@@ -30,4 +38,9 @@ def default_fetchers(
         "table": TableFetcher(tables, clock, rng),
         "rag": RagFetcher(open_index, clock, rng),
         "python": CallableFetcher(),
+        "http": HttpFetcher(),
+        "sql": SqlFetcher(),
+        "langchain": LangchainFetcher(),
+        "mcp": McpFetcher(),
+        "openapi": OpenapiFetcher(),
     }
