@@ -27,7 +27,8 @@ def command(
 
     procedure = load_procedure(sop)
     settings = get_settings()
-    classifier = EmbeddedClassifier(procedure, load_embedder(settings.embedding_model).embed)
+    embedder = load_embedder(settings.embedding_model)
+    classifier = EmbeddedClassifier(procedure, embedder.embed, cache=settings.data_dir / "cache")
     extractor = FactExtractor(procedure)
     belief = Belief()
     known: dict[str, str] = {}

@@ -32,12 +32,13 @@ def command(
     files = [data] if data is not None else shipped_sets()
     examples = list(chain.from_iterable(read_examples(file) for file in files))
     names = list(dict.fromkeys(one.sop for one in examples))
-    embedder = load_embedder(get_settings().embedding_model)
+    settings = get_settings()
+    embedder = load_embedder(settings.embedding_model)
     report = {}
     with progress() as bar:
         for name in bar.track(names, description="procedures"):
             procedure = load_procedure(name)
-            classifier = EmbeddedClassifier(procedure, embedder.embed)
+            classifier = EmbeddedClassifier(procedure, embedder.embed, cache=settings.data_dir / "cache")
             rows = [one for one in examples if one.sop == name]
             report[name] = score(procedure, rows, classifier.judge_text)
     if json:
