@@ -8,11 +8,14 @@ from pathlib import Path
 import orjson
 
 from cuecard.models.embeddings import Embedder, load_embedder
+from cuecard.predictors.types import Predictor
+from cuecard.session import Engine
 from cuecard.settings import Settings
 from evals.calls.bench import Bench
 from evals.calls.measures import Row as CallRow
 from evals.calls.measures import rows_of
 from evals.experiments.types import Options
+from sops.loader import load_procedure
 
 
 class Tools:
@@ -37,6 +40,14 @@ class Tools:
         if self._bench is None:
             self._bench = await self._stack.enter_async_context(Bench.open(self.settings))
         return self._bench
+
+    async def engine(self) -> Engine:
+        return (await self.bench())._engine
+
+    async def predict_with(self, tenant: str, sop: str, predictor: Predictor) -> None:
+        """From now on this predicts the calls of this tenant; policies of the bench are tenants of their own."""
+        minds = (await self.engine()).services.minds
+        minds._predictors[tenant, load_procedure(sop).name] = predictor
 
     @property
     def embedder(self) -> Embedder:

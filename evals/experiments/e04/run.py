@@ -1,0 +1,205 @@
+"""E4: ways to choose from pools that real calls filled: does the choice hold the document, and how fast is it?"""
+
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from cuecard.ledger import percentile
+from cuecard.pool import ConfidenceGate, Cosine, CosineThenLlm, Glance, KeyLookup, Pick, Pool, Selection, context_query
+from evals.experiments.shared.compared import QUICK, ratio, share
+from evals.experiments.shared.pools import Snapshot, snapshots
+from evals.experiments.shared.scores import shown
+from evals.experiments.tools import Tools
+from evals.experiments.types import Experiment, Measure, Options, Plot, Row, Section, Series, Unit
+
+DEFAULT = "cosine_dedup"
+NEEDS_MODEL = ("llm_rerank_all", "prefilter_8_llm")
+FULL = 40
+
+
+def units(options: Options) -> list[Unit]:
+    return [
+        {"key": f"{sop}/{seed:07d}", "sop": sop, "seed": seed}
+        for seed in options.calls(FULL, QUICK)
+        for sop in options.procedures
+    ]
+
+
+class _AtRandom:
+    """Three items of the pool, whatever was said."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+
+    async def select(self, pool: Pool, glance: Glance) -> list[Pick]:
+        items = self._rng.sample(pool.items, min(glance.k, len(pool)))
+        return [Pick(item, 0.0, 0.0) for item in items]
+
+
+async def play(unit: Unit, tools: Tools) -> list[Row]:
+    engine = await tools.engine()
+    modes: dict[str, Selection] = {
+        DEFAULT: CosineThenLlm(),
+        "plain_cosine": Cosine(),
+        "key_lookup": KeyLookup(),
+        "confidence_gate": ConfidenceGate(),
+        "garbage": _AtRandom(random.Random(unit["seed"])),
+    }
+    return [
+        await _row(one, modes, tools, unit) for one in await snapshots(engine, unit["sop"], unit["seed"]) if one.words
+    ]
+
+
+async def _row(one: Snapshot, modes: dict[str, Selection], tools: Tools, unit: Unit) -> Row:
+    began_s = time.perf_counter()
+    vector = tools.embedder.embed([one.words])[0]
+    embed_ms = 1000.0 * (time.perf_counter() - began_s)
+    glance = Glance(one.words, context_query(vector, one.previous_vector), one.now_s, wants=one.wants)
+    gold = one.gold_items
+    found = {}
+    for name, mode in modes.items():
+        # Plain means the words alone, and no bonus for what was forecast.
+        own = replace(glance, query=vector) if name == "plain_cosine" else glance
+        pool = _without_bonus(one.pool) if name == "plain_cosine" else one.pool
+        began_s = time.perf_counter()
+        picks = await mode.select(pool, own)
+        took_ms = 1000.0 * (time.perf_counter() - began_s)
+        found[name] = [int(any(p.item.id in gold for p in picks)), len(picks), round(took_ms + embed_ms, 3)]
+    found["oracle"] = [int(bool(gold)), len(gold), 0.0]
+    best = [round(pick.cosine, 3) for pick in one.pool.pick(glance.query, 3, one.now_s)]
+    return {
+        "sop": unit["sop"],
+        "seed": unit["seed"],
+        "turn": one.turn,
+        "asks": bool(one.gold),
+        "gold_in_pool": bool(gold),
+        "items": len(one.pool),
+        "modes": found,
+        "best": best,
+        "used_document": one.used_document,
+    }
+
+
+def _without_bonus(pool: Pool) -> Pool:
+    copy = Pool.from_json(pool.to_json())
+    copy.asked_for(())
+    return copy
+
+
+def _hits(rows: Sequence[Row], mode: str) -> list[tuple[float, float]]:
+    """(gold in picks, gold in pool), a call each."""
+    calls: dict[str, list[Row]] = {}
+    for row in rows:
+        if row["asks"]:
+            calls.setdefault(row["unit"], []).append(row)
+    return [
+        (float(sum(row["modes"][mode][0] for row in own)), float(sum(row["gold_in_pool"] for row in own)))
+        for own in calls.values()
+    ]
+
+
+def _modes(rows: Sequence[Row]) -> list[str]:
+    return list(rows[0]["modes"]) if rows else []
+
+
+def _one(rows: Sequence[Row], mode: str) -> dict[str, Any]:
+    asking = [row for row in rows if row["asks"]]
+    others = [row for row in rows if not row["asks"]]
+    ms = [row["modes"][mode][2] for row in rows]
+    return {
+        "gold_in_picks": share(sum(row["modes"][mode][0] for row in asking), len(asking))._asdict(),
+        "gold_in_pool": share(sum(row["gold_in_pool"] for row in asking), len(asking))._asdict(),
+        "picks_of_pool": _of_pool(rows, mode)._asdict(),
+        "adoption_rate": share(sum(row["modes"][mode][1] > 0 for row in rows), len(rows))._asdict(),
+        "wrong_context": _wrong(others, mode)._asdict(),
+        "given_though_none_needed": share(sum(row["modes"][mode][1] > 0 for row in others), len(others))._asdict(),
+        "select_embed_ms_p50": round(percentile(ms, 50), 2),
+        "select_embed_ms_p95": round(percentile(ms, 95), 2),
+        "n": len(asking),
+    }
+
+
+def _wrong(others: Sequence[Row], mode: str) -> Measure:
+    """A turn in which nothing was asked was given items and spoke from a document."""
+    return share(sum(row["modes"][mode][1] > 0 and row["used_document"] for row in others), len(others))
+
+
+def _of_pool(rows: Sequence[Row], mode: str) -> Measure:
+    n = sum(row["asks"] and row["gold_in_pool"] for row in rows)
+    return ratio(_hits(rows, mode))._replace(n=n)
+
+
+def measures(rows: Sequence[Row]) -> dict[str, Measure]:
+    if not rows:
+        return {}
+    ms = sorted(row["modes"][DEFAULT][2] for row in rows)
+    p95 = round(percentile(ms, 95), 2)
+    spread = [percentile(random.Random(n).choices(ms, k=len(ms)), 95) for n in range(500)]
+    asks = sum(row["asks"] for row in rows)
+    return {
+        "picks_of_pool": _of_pool(rows, DEFAULT)._replace(n=asks),
+        "select_embed_p95_ms": Measure(
+            p95, round(percentile(spread, 2.5), 2), round(percentile(spread, 97.5), 2), len(rows)
+        ),
+    }
+
+
+def figures(rows: Sequence[Row]) -> dict[str, Any]:
+    out: dict[str, Any] = {mode: _one(rows, mode) for mode in _modes(rows)}
+    return out | dict.fromkeys(NEEDS_MODEL, "not run: no model")
+
+
+def sections(rows: Sequence[Row]) -> list[Section]:
+    found = figures(rows)
+    table: list[list[object]] = []
+    for mode, one in found.items():
+        if isinstance(one, str):
+            table.append([mode, one, *["-"] * 7])
+            continue
+        parts = [shown(Measure(**one[key])) for key in
+                 ("gold_in_picks", "gold_in_pool", "picks_of_pool", "adoption_rate", "wrong_context")]  # fmt: skip
+        table.append([mode, *parts, one["select_embed_ms_p50"], one["select_embed_ms_p95"], one["n"]])
+    modes = _modes(rows)
+    plot = Plot(
+        "The document that answers is among the picks (simulated, 95 % intervals)", "mode", "share of questions", modes,
+        [Series("gold in picks", *_columns([found[mode]["gold_in_picks"] for mode in modes]))],
+    )  # fmt: skip
+    return [
+        Section(
+            "Modes",
+            "Over turns in which the caller asked a question whose answering documents are known. A document can only "
+            "be picked when it was in the pool: the second figure bounds the first. Wrong context: nothing was asked, "
+            "items were shown, and the turn spoke from a document. Milliseconds are wall time on this machine.",
+            ("mode", "gold in picks", "gold in pool", "picks of pool", "shows anything", "wrong context", "ms p50",
+             "ms p95", "questions"),
+            table,
+            plot,
+        ),
+        _distributions(rows),
+    ]  # fmt: skip
+
+
+def _columns(found: Sequence[dict[str, Any]]) -> tuple[list[float], list[float], list[float]]:
+    return [one["value"] or 0.0 for one in found], [one["low"] for one in found], [one["high"] for one in found]
+
+
+def _distributions(rows: Sequence[Row]) -> Section:
+    """Top cosines and the gap between the first two, where something was asked and where nothing was."""
+    table = []
+    for name, asks in (("question", True), ("no question", False)):
+        best = [row["best"] for row in rows if row["asks"] == asks and row["best"]]
+        first = [one[0] for one in best]
+        gaps = [round(one[0] - one[1], 3) for one in best if len(one) > 1]
+        cells = [percentile(values, q) for values in (first, gaps) for q in (5, 50, 95)]
+        table.append([name, *cells, len(best)])
+    return Section(
+        "Cosines",
+        "The floor of a gate would have to lie between the two lines.",
+        ("turn", "best p5", "p50", "p95", "gap p5", "p50", "p95", "turns"),
+        table,
+    )
+
+
+EXPERIMENT = Experiment("E4", units, play, measures, figures, sections)
