@@ -3,6 +3,7 @@
 from langgraph.runtime import Runtime
 
 from cuecard.context import Context
+from cuecard.needs import ask_ahead
 from cuecard.services import Services
 from nodes.session import board_of
 from nodes.state import Branch, SupervisorState
@@ -13,5 +14,5 @@ async def prefetch(state: Branch, runtime: Runtime[Context], *, services: Servic
     board = await board_of(state, runtime, services)
     job = board.planned.pop(state["wanted"], None)
     if job is not None:
-        board.kit.broker.request(job)
+        await ask_ahead(board, job)
     return {}

@@ -12,10 +12,18 @@ from cuecard.services import Services
 
 def context_of(runtime: Runtime[Context]) -> Context:
     """The run's context; as a library without one, the defaults."""
-    context = runtime.context
+    # As a library it may be missing, or a plain mapping.
+    context: Any = runtime.context
     if isinstance(context, Mapping):
-        return Context(**context)
-    return context if context is not None else Context()
+        context = Context(**context)
+    elif context is None:
+        context = Context()
+    user = runtime.server_info.user if runtime.server_info is not None else None
+    if user is not None and user.identity and user.identity != context.tenant:
+        # On a guarded server the key says whose call it is, whatever the request says.
+        context = context.model_copy(update={"tenant": user.identity})
+    assert isinstance(context, Context)
+    return context
 
 
 def session_id_of(runtime: Runtime[Context]) -> str:

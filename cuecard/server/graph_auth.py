@@ -1,7 +1,7 @@
 """Who may use the graph server: the gateway's keys, each a tenant's, where any are set.
 
-LangGraph's server calls `authenticate` for every request, and the `on` handlers for what is touched. Its own loopback (how
-a turn starts a pass) does not come through here.
+LangGraph's server calls `authenticate` for every request, and the `on` handlers for what is touched. Its own loopback
+(how a turn starts a pass) does not come through here.
 """
 
 from typing import Any
@@ -39,8 +39,10 @@ async def authenticate(authorization: str | None, headers: dict[bytes, bytes] | 
 
 
 @auth.on
-async def owned(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, str]:
+async def owned(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, str] | bool:
     """Threads, runs and crons belong to the tenant that made them, and only that tenant finds them."""
+    if not _known():
+        return True
     metadata = value.setdefault("metadata", {})
     metadata[_OWNER] = ctx.user.identity
     return {_OWNER: ctx.user.identity}

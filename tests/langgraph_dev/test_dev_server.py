@@ -10,12 +10,14 @@ import sys
 import time
 import uuid
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from langgraph_sdk import get_client
+from pytest_socket import enable_socket
 
 pytestmark = [pytest.mark.sockets, pytest.mark.slow]
 
@@ -29,32 +31,36 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+@contextmanager
+def running_server(folder: Path, **environment: str) -> Iterator[str]:
     """The dev server on a free port with the flags of the Makefile; its own data folder; ended by its group's id."""
-    from pytest_socket import enable_socket
-
     enable_socket()
     port = free_port()
-    folder = tmp_path_factory.mktemp("dev")
-    log = (folder / "server.log").open("wb")
+    log_file = folder / "server.log"
     command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload", "--port", str(port)]
-    process = subprocess.Popen(
-        [*command, "--n-jobs-per-worker", "20"],
-        cwd=ROOT,
-        env=os.environ | QUIET | {"CUECARD_DATA_DIR": str(folder / "data")},
-        stdout=log,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
+    with log_file.open("wb") as log:
+        process = subprocess.Popen(
+            [*command, "--n-jobs-per-worker", "20"],
+            cwd=ROOT,
+            env=os.environ | QUIET | {"CUECARD_DATA_DIR": str(folder / "data")} | environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
     url = f"http://127.0.0.1:{port}"
     try:
-        wait_until_up(url, process, folder / "server.log")
+        wait_until_up(url, process, log_file)
         yield url
     finally:
-        os.killpg(process.pid, signal.SIGTERM)
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
         process.wait(timeout=30)
-        log.close()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with running_server(tmp_path_factory.mktemp("dev")) as url:
+        yield url
 
 
 @pytest.fixture
