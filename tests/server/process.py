@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,16 +30,17 @@ def start(data_dir: Path, *arguments: str, **environment: str) -> Served:
     command = [str(Path(sys.executable).with_name("cuecard")), "serve", "--port", "0", *arguments]
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("CUECARD_", "OPENAI_"))}
     variables = plain | {"CUECARD_DATA_DIR": str(data_dir), "OMP_NUM_THREADS": "1"} | environment
-    process = subprocess.Popen(command, env=variables, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-    assert process.stderr is not None
-    lines: list[str] = []
-    for line in process.stderr:
-        lines.append(line)
-        if "http://" in line:
-            # Somebody must read on, or a full pipe would stop the process.
-            threading.Thread(target=process.stderr.read, daemon=True).start()
-            return Served("http://" + line.partition("http://")[2].partition("/")[0], process)
-    raise AssertionError(f"cuecard serve ended with {process.wait()}: {''.join(lines)}")
+    told = data_dir / "serve.log"
+    with told.open("w") as log:
+        process = subprocess.Popen(command, env=variables, stderr=log, stdout=subprocess.DEVNULL, text=True)
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while time.monotonic() < deadline and process.poll() is None:
+        # The address comes before the models are loaded.
+        if "/v1;" in (said := told.read_text()):
+            return Served("http://" + said.partition("http://")[2].partition("/")[0], process)
+        time.sleep(0.1)
+    process.kill()
+    raise AssertionError(f"cuecard serve ended with {process.wait()}: {told.read_text()}")
 
 
 def wait_ready(served: Served) -> None:

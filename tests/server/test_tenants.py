@@ -74,7 +74,7 @@ def test_learning_from_one_tenants_calls_does_not_show_in_anothers_forecasts(cli
     async def call() -> bool:
         one = await client.gateway.call("acme", "a", "insurance_renewal")
         two = await client.gateway.call("globex", "a", "insurance_renewal")
-        return services.minds.predictor(one.session.board) is services.predictor(two.session.board)
+        return services.minds.predictor(one.session.board) is services.minds.predictor(two.session.board)
 
     assert client.run(call()) is False
 

@@ -65,8 +65,8 @@ function bar(p) {
 
 function showBelief(call) {
   const rows = call.belief
-    ? [["Caller", call.belief.cohort, call.belief.p_cohort], ["Mood", call.belief.mood, call.belief.p_mood], ["Just did", call.belief.state, call.belief.p_state]]
-    : [["Caller", "", 0], ["Mood", "", 0], ["Just did", "", 0]];
+    ? [["Caller", call.belief.cohort, call.belief.p_cohort], ["Mood, if so", call.belief.mood, call.belief.p_mood / (call.belief.p_cohort || 1)], ["Just did", call.belief.state, call.belief.p_state]]
+    : [["Caller", "", 0], ["Mood, if so", "", 0], ["Just did", "", 0]];
   document.getElementById("belief").replaceChildren(...rows.map(([title, name, p]) => {
     const row = make("div");
     const value = make("dd", words(name) || "nothing yet");

@@ -75,7 +75,7 @@ export function showTimeline(call) {
 }
 
 function tell(call) {
-  const ready = call.fetches.filter((one) => one.used !== null && one.to !== null && one.used > one.to);
+  const ready = call.fetches.filter((one) => one.used !== null && one.to !== null && one.used - one.to > 0.05);
   const best = ready.at(-1);
   document.getElementById("insight").textContent = best
     ? `${words(best.dep)} was there ${(best.used - best.to).toFixed(1)} s before it was needed: the caller did not wait ${(best.to - best.from).toFixed(1)} s.`
