@@ -72,13 +72,24 @@ def resolve(procedure: Procedure, desk: Desk, target: str) -> str:
 
 
 def guard(procedure: Procedure, desk: Desk, name: str, state: str) -> Choice | None:
-    """What must come before `name`, or None when nothing stands in its way."""
+    """What must come before `name`, or None when nothing stands in its way.
+
+    Followed to its end: what must come first may itself need something first.
+    """
+    first: Choice | None = None
+    seen = {name}
+    while (before := _before(procedure, desk, first.action if first else name, state)) and before.action not in seen:
+        seen.add(before.action)
+        first = before
+    return first
+
+
+def _before(procedure: Procedure, desk: Desk, name: str, state: str) -> Choice | None:
+    """The one thing that must come right before `name`."""
     action = procedure.actions[name]
     if action.kind == "write" and not confirmed(action, desk, state):
-        if action.confirmed_by and desk.last_action != action.confirmed_by:
-            blocked = guard(procedure, desk, action.confirmed_by, state)
-            return blocked or Choice(action.confirmed_by, f"{name} needs a yes first")
-        return Choice(next_step(procedure, desk), f"{name} was not confirmed")
+        # Asked again rather than passed over: the next step of the path may be this very write.
+        return Choice(action.confirmed_by or desk.last_action or procedure.start, f"{name} needs a yes first")
     missing = [fact for fact in action.requires if fact not in desk.facts]
     for dep in action.needs:
         declared = procedure.dependencies[dep]
@@ -106,7 +117,10 @@ def confirmed(action: Action, desk: Desk, state: str) -> bool:
 def choose(procedure: Procedure, desk: Desk, state: str) -> Choice:
     """The next action by the rules alone: `always`, then the drawn transition, then `otherwise`, then the path."""
     last = procedure.actions.get(desk.last_action)
-    if state in procedure.always:
+    answered = last is not None and bool(last.asks) and step_done(procedure, desk.last_action, desk)
+    if answered and state in procedure.states and procedure.states[state].ends_call:
+        choice = Choice(next_step(procedure, desk), f"{desk.last_action} was just answered, which nobody does to leave")
+    elif state in procedure.always:
         choice = Choice(resolve(procedure, desk, procedure.always[state]), f"{state} always leads there")
     elif last is not None and state in last.on:
         choice = Choice(resolve(procedure, desk, last.on[state]), f"drawn: {desk.last_action} on {state}")
