@@ -21,6 +21,9 @@ REMEMBERED = 4096
 STALE_S = 5.0
 """After this long a remembered row is read again, in case another process has counted. Our own writes show at once."""
 
+FAINT = 0.01
+"""Decayed counts below this are not read: a label seen once, and not in the last 6.6 half-lives."""
+
 _LABEL_MASK = (1 << LABEL_BITS) - 1
 _SLOT_STARTS = np.arange(N_SLOTS + 1, dtype=np.uint32) << LABEL_BITS
 _FIRST_TOPIC_SLOT = KINDS.index(TOPIC) * HORIZON
@@ -146,15 +149,16 @@ def _number(tenant: Tenant, place: _Place) -> int | None:
 
 
 def _decode(entries: Entries, tenant: Tenant) -> Sequence[Counts]:
+    """Counts worth reading, by slot; fainter ones would make rows longer with every year, and no prediction better."""
+    weights = entries["weight"] * tenant.scale()
+    kept = weights >= FAINT
+    codes = entries["code"][kept]
+    ids, values = (codes & _LABEL_MASK).tolist(), weights[kept].tolist()
     names = tenant.labels.names
-    ids = (entries["code"] & _LABEL_MASK).tolist()
-    weights = (entries["weight"] * tenant.scale()).tolist()
-    bounds = np.searchsorted(entries["code"], _SLOT_STARTS).tolist()
     slots: list[Counts] = []
-    for number, (start, end) in enumerate(pairwise(bounds)):
+    for number, (start, end) in enumerate(pairwise(np.searchsorted(codes, _SLOT_STARTS).tolist())):
         labels = map(str, ids[start:end]) if number >= _FIRST_TOPIC_SLOT else map(names.get, ids[start:end])
+        found = zip(labels, values[start:end], strict=True)
         # A name that another process has only just made is not known here yet.
-        slots.append(
-            {label: weight for label, weight in zip(labels, weights[start:end], strict=True) if label is not None}
-        )
+        slots.append({label: value for label, value in found if label is not None})
     return slots

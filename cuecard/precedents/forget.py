@@ -31,9 +31,8 @@ def forget_session(
     if found is None:
         return 0, []
     steps = _steps(connection, [found.id]).get(found.id, [])
-    moved = (
-        rows.apply(connection, tenant.id, contribution(steps, 0, tenant.weight(found.seq)).negated()) if steps else []
-    )
+    taught = contribution(steps, 0, tenant.weight(found.seq)).negated()
+    moved = rows.apply(connection, tenant.id, total([taught]))
     _drop_questions(connection, grouped, [found.id])
     for table in (words, turns):
         connection.execute(delete(table).where(table.c.session_id == found.id))

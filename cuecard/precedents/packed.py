@@ -38,7 +38,10 @@ def code(kind: str, offset: int, label_id: int) -> int:
 
 
 class Tally(NamedTuple):
-    """What some turns add to contexts (or, negated, take away): arrays sorted by (key, code), no pair twice."""
+    """What some turns add to contexts (or, negated, take away): parallel arrays, one element an event or a sum of them.
+
+    `tally` brings it into the order that `rows` needs: sorted by (key, code), no pair twice.
+    """
 
     keys: Ids
     codes: Ids

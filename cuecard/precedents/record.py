@@ -27,6 +27,8 @@ _TURNS = (
     .order_by(turns.c.turn.desc())
     .limit(bindparam("n"))
 )
+# Built once: SQLAlchemy spends longer on making a statement than SQLite on running it.
+_ADD_SESSION = insert(sessions)
 _ADD_TURNS = insert(turns)
 _ADD_WORDS = insert(words)
 _MEND = (
@@ -99,13 +101,13 @@ def record(connection: Connection, tenant: Tenant, topics: Topics, batch: Sequen
 
 
 def contribution(steps: Sequence[Step], first_new: int, weight: float) -> Tally:
-    """What steps[first_new:] add to the counts, each worth `weight`."""
+    """What steps[first_new:] add to the counts, each worth `weight`; not summed yet, see `total`."""
     keys, codes = seen_from_before(steps, first_new)
-    return tally(keys, codes, np.ones(len(keys), np.int64), np.full(len(keys), weight))
+    return Tally(keys, codes, np.ones(len(keys), np.int64), np.full(len(keys), weight))
 
 
 def total(tallies: Sequence[Tally]) -> Tally:
-    """The sum of several."""
+    """The sum of several contributions, ready to be applied."""
     return tally(*(np.concatenate(parts) for parts in zip(*tallies, strict=True)))
 
 
@@ -139,13 +141,14 @@ def _session(connection: Connection, tenant: Tenant, names: list[str], fresh: di
     tenant.n_sessions += 1
     first = fresh[min(fresh)]
     made = connection.execute(
-        insert(sessions).values(
-            tenant_id=tenant.id,
-            name=names[0],
-            seq=tenant.n_sessions,
-            started_at=first.at,
-            outcome=outcome,
-        )
+        _ADD_SESSION,
+        {
+            "tenant_id": tenant.id,
+            "name": names[0],
+            "seq": tenant.n_sessions,
+            "started_at": first.at,
+            "outcome": outcome,
+        },
     )
     assert made.inserted_primary_key is not None
     return _Session(made.inserted_primary_key[0], tenant.n_sessions, old=False)

@@ -108,10 +108,9 @@ class Precedents:
 
     async def flush(self) -> None:
         """Wait until everything recorded so far is stored."""
-        # Once even when nothing waits: a batch may be on the writer's thread at this moment.
-        await self._change(self._write_batch)
-        while self._waiting or self._outcomes:
-            await self._change(self._write_batch)
+        # Until a batch finds nothing to do, not until nothing waits: the last turns may be on the thread just now.
+        while await self._change(self._write_batch):
+            pass
 
     def counts(self, tenant: str) -> StoredCounts:
         """The tenant's decayed counts, for the empirical predictor."""
@@ -215,11 +214,11 @@ class Precedents:
             # They stay queued; the next turn tries again.
             _log.warning("%s %d turns wait.", error, len(self._waiting))
 
-    def _write_batch(self) -> tuple[None, Moved]:
+    def _write_batch(self) -> tuple[bool, Moved]:
+        """Whether there was anything to write, and what moved."""
         batch = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
         if not batch:
-            self._write_outcomes()
-            return None, {}
+            return self._write_outcomes(), {}
         try:
             moved = self._writer.record(batch)
         except StorageError:
@@ -230,16 +229,18 @@ class Precedents:
             # The turns bring the time with them: no timer to run, and an idle store has nothing new to let go.
             self._purge_due_at = newest_at + PURGE_EVERY_S
             self._writer.purge(newest_at - self._keep_s)
-        return None, moved
+        return True, moved
 
-    def _write_outcomes(self) -> None:
+    def _write_outcomes(self) -> bool:
+        any_waits = bool(self._outcomes)
         while self._outcomes:
             self._writer.set_outcome(*self._outcomes[0])
             self._outcomes.popleft()
+        return any_waits
 
     def _write_waiting(self) -> None:
-        while self._waiting or self._outcomes:
-            self._write_batch()
+        while self._write_batch()[0]:
+            pass
 
     async def _change(self, change: Callable[..., tuple[T, Moved]], *args: object) -> T:
         """Run a change on the writer's thread, then drop what this process remembers of the counts that moved."""

@@ -32,7 +32,7 @@ async def measure(sizes: list[int], folder: Path, note: Callable[[str], None]) -
 
     A prediction is the whole of it: three offsets of actions, sources and states from counts, decayed and shrunken,
     every row read from the database (nothing remembered). An update is one turn at the end of a running call, in a
-    transaction of its own; the product writes several in one.
+    transaction of its own; the product writes several in one. `cpu` leaves out what a busy machine made it wait.
     """
     world = World()
     benches: list[_Bench] = []
@@ -68,14 +68,16 @@ class _Bench:
         self._views = _views(calls, np.random.default_rng(NEW_CALLS_SEED))
         self._turns = _turns(calls)
         self._predict_us: list[float] = []
+        self._predict_cpu_us: list[float] = []
         self._update_us: list[float] = []
 
     async def round(self) -> None:
         for _ in range(PREDICTIONS):
             view = next(self._views)
-            started_s = time.perf_counter()
+            started_s, cpu_s = time.perf_counter(), time.thread_time()
             forecast = await self._predictor.predict(view)
             self._predict_us.append((time.perf_counter() - started_s) * 1e6)
+            self._predict_cpu_us.append((time.thread_time() - cpu_s) * 1e6)
             # An empty forecast would be fast for the wrong reason.
             assert abs(sum(forecast.actions[0].values()) - 1.0) < 1e-6
         for _ in range(UPDATES):
@@ -85,10 +87,13 @@ class _Bench:
             self._update_us.append((time.perf_counter() - started_s) * 1e6)
 
     def report(self) -> dict[str, Any]:
-        predict, update = np.percentile(self._predict_us, [50, 95]), np.percentile(self._update_us, [50, 95])
+        parts = (self._predict_us, self._predict_cpu_us, self._update_us)
+        predict, cpu, update = (np.percentile(part, [50, 95]) for part in parts)
         return {
             "predict_us_p50": round(float(predict[0]), 1),
             "predict_us_p95": round(float(predict[1]), 1),
+            "predict_cpu_us_p50": round(float(cpu[0]), 1),
+            "predict_cpu_us_p95": round(float(cpu[1]), 1),
             "update_us_p50": round(float(update[0]), 1),
             "update_us_p95": round(float(update[1]), 1),
             "n_predictions": len(self._predict_us),
