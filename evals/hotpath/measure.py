@@ -48,8 +48,9 @@ async def measure(
             session = await engine.session(PROCEDURE, session_id="measured", context=Context())
             await _history(session)
             floor = floor_graph().compile(checkpointer=storage.responder, store=storage.store)
-            config = {"configurable": {"thread_id": responder_thread("default", "floor")}}
-            await floor.ainvoke({"messages": await session.history()}, config, durability="exit")
+            config: Any = {"configurable": {"thread_id": responder_thread("default", "floor")}}
+            history: Any = {"messages": await session.history()}
+            await floor.ainvoke(history, config, durability="exit")
             beside = asyncio.create_task(_busy(engine))
             try:
                 rows = []

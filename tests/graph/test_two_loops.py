@@ -1,6 +1,7 @@
 """The promise of the two graphs: the fast one never waits for the slow one, and only the newest pass counts."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -98,11 +99,11 @@ def test_no_supervisor_token_reaches_the_responders_stream(settings: Settings) -
                 graph.compile(checkpointer=LatestOnlySaver(), store=engine.store), engine.services
             )
             session = await engine.session("insurance_renewal")
-            config = {"configurable": {"thread_id": "t"}}
+            config: Any = {"configurable": {"thread_id": "t"}}
             for words in ("hello", "nice weather today"):
                 run = engine.responder.astream(
                     {"utterance": words},
-                    config,  # type: ignore[arg-type]
+                    config,
                     context=session.context,
                     stream_mode=["messages", "custom", "updates"],
                     subgraphs=True,
@@ -174,7 +175,7 @@ def test_what_a_superseded_pass_fetched_is_not_lost(settings: Settings) -> None:
 def test_the_next_answer_is_ready_because_the_supervisor_worked_ahead(settings: Settings) -> None:
     async def call(prefetch: str) -> tuple[float, list[str]]:
         async with Engine.open(settings, persist=False) as engine:
-            context = Context(prefetch=prefetch)  # type: ignore[arg-type]
+            context = Context(prefetch=prefetch)
             session = await engine.session("insurance_renewal", session_id="s", context=context)
             await session.greet()
             for words in (

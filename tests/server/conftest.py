@@ -63,7 +63,7 @@ def served(folder: Path, **settings: Any) -> Iterator[Client]:
     """A gateway with two tenants, until the end of the block."""
     keys = ",".join(f"{tenant}:{key}" for tenant, key in KEYS.items())
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-        app = create_app(Settings(data_dir=folder, api_keys=keys, **settings), persist=False)  # type: ignore[arg-type]
+        app = create_app(Settings(data_dir=folder, api_keys=keys, **settings), persist=False)
         client = Client(app, runner)
         client.run(client.gateway.engine())
         yield client

@@ -71,7 +71,7 @@ def test_a_source_that_fails_costs_the_caller_one_wait_and_never_the_call(
             session = await engine.session("insurance_renewal")
             await session.ask(KNOWN)
             broker = session.board.kit.broker
-            broker._fetchers = dict(broker._fetchers) | {"table": _Broken(act)}  # type: ignore[attr-defined]
+            broker._fetchers = dict(broker._fetchers) | {"table": _Broken(act)}
             reply = await session.ask("nine thousand miles a year")
             return (
                 reply.text,
