@@ -108,9 +108,9 @@ class FetchBroker:
         self._sinks[who] = sink
 
     def close(self, who: SessionId) -> None:
-        """The session is over: what only it wanted is withdrawn."""
+        """The session is over: what only it wanted is withdrawn, even from under a turn that waits for it."""
         for work in [work for work in self._works.values() if who in work.wanted]:
-            self._leave(work, who)
+            self._leave(work, who, even_if_awaited=True)
         self._sinks.pop(who, None)
         self._books.sessions.pop(who, None)
 
