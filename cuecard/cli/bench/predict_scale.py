@@ -14,7 +14,7 @@ def command(
 ) -> None:
     """Fill SQLite stores of 10^3, 10^4, ... simulated turns in a temporary folder and time predictions and updates.
 
-    Needs about 60 MB of disk per million turns while it runs.
+    Needs 600 MB of disk while it runs, and some minutes; --max 1e6 takes a sixth of either.
     """
     import tempfile
     from pathlib import Path
