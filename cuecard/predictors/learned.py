@@ -34,6 +34,8 @@ class ModelCard:
     """Procedures it has seen; about others it is silent."""
     shares: Mapping[str, tuple[tuple[float, ...], ...]]
     """By head: the model's share in the mixture, per offset and band of evidence (see mixture.py)."""
+    powers: Mapping[str, tuple[float, ...]]
+    """By head: exponent that makes the mixture's probabilities keep their word, per offset."""
     sessions: frozenset[str] = field(default_factory=frozenset)
     """Fingerprints of the sessions it was trained on, so that nobody tests it on them."""
 
@@ -44,6 +46,7 @@ class ModelCard:
             "labels": dict(self.labels),
             "sops": sorted(self.sops),
             "shares": dict(self.shares),
+            "powers": dict(self.powers),
             "sessions": sorted(self.sessions),
         }
 
@@ -54,6 +57,7 @@ class ModelCard:
             labels={head: tuple(names) for head, names in data["labels"].items()},
             sops=frozenset(data["sops"]),
             shares={head: tuple(tuple(row) for row in rows) for head, rows in data["shares"].items()},
+            powers={head: tuple(row) for head, row in data["powers"].items()},
             sessions=frozenset(data["sessions"]),
         )
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from cuecard.belief.types import Distribution
 from cuecard.predictors.empirical import EmpiricalPredictor
 from cuecard.predictors.learned import LearnedPredictor
-from cuecard.predictors.shrinkage import blend
+from cuecard.predictors.shrinkage import blend, normalised
 from cuecard.predictors.types import Forecast, Predictor, SessionView
 
 BANDS = (5.0, 20.0, 80.0)
@@ -39,6 +39,7 @@ class MixturePredictor:
         self._empirical = empirical
         self._learned = learned
         self._shares: Shares = learned.card.shares if learned is not None else {}
+        self._powers: Mapping[str, Sequence[float]] = learned.card.powers if learned is not None else {}
         self._cold = cold
         self._clock_s = clock_s
 
@@ -59,12 +60,28 @@ class MixturePredictor:
             if any(learned.actions):
                 band = bisect_right(BANDS, evidence)
                 forecast = _mixed(forecast, learned, lambda head, offset: self._share(head, offset, band))
+                forecast = replace(
+                    forecast,
+                    actions=sharpened(forecast.actions, self._powers.get("action", ())),
+                    sources=sharpened(forecast.sources, self._powers.get("source", ())),
+                    states=sharpened(forecast.states, self._powers.get("state", ())),
+                )
                 by = f"{by}+learned"
         return replace(forecast, by=by, tokens=tokens, ms=(self._clock_s() - started_s) * 1000.0)
 
     def _share(self, head: str, offset: int, band: int) -> float:
         rows = self._shares.get(head, ())
         return rows[offset][band] if offset < len(rows) else 0.0
+
+
+def sharpened(parts: Sequence[Distribution], powers: Sequence[float]) -> tuple[Distribution, ...]:
+    """Each distribution raised to its power; a mean of several opinions is less sure than any of them should be."""
+    if len(powers) < len(parts):
+        return tuple(parts)
+    return tuple(
+        normalised({name: q**power for name, q in p.items()}) if power != 1.0 else p
+        for p, power in zip(parts, powers, strict=False)
+    )
 
 
 def _mixed(ours: Forecast, theirs: Forecast, share: Callable[[str, int], float]) -> Forecast:

@@ -14,7 +14,7 @@ from cuecard.predictors.graph import GraphPrior
 from cuecard.predictors.learned import LearnedPredictor, ModelCard
 from cuecard.predictors.training.export import write_onnx
 from cuecard.predictors.training.fit import Plan, Trained, train
-from cuecard.predictors.training.shares import fit_shares
+from cuecard.predictors.training.shares import Fitted, fit_shares
 from cuecard.predictors.types import Predictor
 from evals.real.embedded import with_embeddings
 from evals.real.runs import Turns, run_all
@@ -95,21 +95,22 @@ def fingerprints(sessions: Iterable[Session]) -> frozenset[str]:
 def _write(sessions: Sequence[Session], out: Path, shop: Workshop) -> None:
     turns = _embedded(sessions, shop)
     trained = train(turns, shop.plan, shop.seed, lambda done, total: shop.advance("members", done, total))
-    shares = asyncio.run(fit_shares(trained, turns, shop.prior))
-    write_onnx(trained, _card(trained, turns, sessions, shares), out)
+    fitted = asyncio.run(fit_shares(trained, turns, shop.prior))
+    write_onnx(trained, _card(trained, turns, sessions, fitted), out)
 
 
 def _card(
     trained: Trained,
     turns: Sequence[Turns],
     sessions: Sequence[Session],
-    shares: dict[str, tuple[tuple[float, ...], ...]],
+    fitted: Fitted,
 ) -> ModelCard:
     return ModelCard(
         marks=trained.names.marks,
         labels=trained.names.labels,
         sops=frozenset(turn.sop for call in turns for turn in call),
-        shares=shares,
+        shares=fitted.shares,
+        powers=fitted.powers,
         sessions=fingerprints(sessions),
     )
 

@@ -4,7 +4,7 @@ import pytest
 
 from cuecard.predictors.counts import CountKey, MemoryCounts, call_increments, increments
 from cuecard.predictors.empirical import EmpiricalPredictor
-from cuecard.predictors.mixture import MixturePredictor
+from cuecard.predictors.mixture import MixturePredictor, sharpened
 from cuecard.predictors.types import Forecast, SessionView, TurnView, Utterance
 
 VIEW = SessionView("s", (TurnView("hi", "opens", "greet"),))
@@ -26,6 +26,7 @@ class Says:
 class Card:
     def __init__(self) -> None:
         self.shares = {"action": ((0.2, 0.4, 0.6, 0.8),) * 3}
+        self.powers: dict[str, tuple[float, ...]] = {}
 
 
 def counted(n: int) -> EmpiricalPredictor:
@@ -89,3 +90,11 @@ def test_counts_survive_more_half_lives_than_a_number_has_room_for() -> None:
         counts.count(key, "a")
         counts.end_session()
     assert counts.row(key)["a"] == pytest.approx(1.0)
+
+
+def test_sharpening_keeps_the_order_and_the_sum() -> None:
+    (sharp,) = sharpened([{"a": 0.6, "b": 0.3, "c": 0.1}], (1.5,))
+    assert list(sharp) == ["a", "b", "c"]
+    assert sharp["a"] > 0.6
+    assert sum(sharp.values()) == pytest.approx(1.0)
+    assert sharpened([{"a": 1.0}], ()) == ({"a": 1.0},)

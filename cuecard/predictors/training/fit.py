@@ -40,7 +40,7 @@ _FEWEST_FOLDS = 5
 class Plan(NamedTuple):
     """How long and how wide. The default takes about five minutes of one core for 4,656 sessions."""
 
-    n_members: int = 5
+    n_members: int = 6
     n_epochs: int = 12
     batch: int = 256
     peak_rate: float = 2e-3
