@@ -33,7 +33,7 @@ BATCH = 256
 """Turns written in one transaction."""
 PURGE_EVERY_S = 3600.0
 MAX_WAITING = 20_000
-"""Turns kept while the database cannot be reached; after that the oldest are let go, and the log says so."""
+"""Turns kept while the database cannot be reached; beyond it the oldest are let go, and the log says so."""
 
 
 class _Outcome(NamedTuple):
@@ -45,7 +45,7 @@ class _Outcome(NamedTuple):
 class Precedents:
     """Past turns of all tenants in one database. Make one with `open`, and `close` it: what waits is written then.
 
-    `record` returns at once; `flush` waits until it is on disk. Only the writer thread changes the database.
+    `record` only queues; `flush` waits until it is on disk. Only the writer thread changes the database.
     """
 
     def __init__(
@@ -92,14 +92,18 @@ class Precedents:
         return cls(*await loop.run_in_executor(None, prepare), clock or LoopClock(), redactor, keep_days)
 
     async def record(self, turns: Sequence[Precedent]) -> None:
-        """Keep finished turns. Costs no disk access here; nothing raw is queued."""
+        """Queue finished turns, cleaned, and return; when very many wait (an import) they are written first."""
         self._waiting.extend(self._cleaned(turn) for turn in turns)
-        if len(self._waiting) > MAX_WAITING:
-            n_lost = len(self._waiting) - MAX_WAITING
+        if len(self._waiting) <= MAX_WAITING:
+            self._flush_later()
+            return
+        try:
+            await self.flush()
+        except StorageError as error:
+            n_lost = max(0, len(self._waiting) - MAX_WAITING)
             for _ in range(n_lost):
                 self._waiting.popleft()
-            _log.error("The precedents cannot be written; %d turns were let go.", n_lost)
-        self._flush_later()
+            _log.error("%s %d turns were let go.", error, n_lost)
 
     async def set_outcome(self, tenant: str, session: str, outcome: str) -> None:
         """Say how a call ended; written behind like the turns, which all show it then. Nothing for an unknown call."""

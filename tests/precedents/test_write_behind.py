@@ -22,6 +22,10 @@ from tests.precedents.calls import call, turn
 KEY = CountKey("renewal", "action", 1, ("last", "a"))
 
 
+def away(batch: list[Precedent]) -> Moved:
+    raise StorageError("gone.")
+
+
 async def test_recording_returns_before_anything_is_written_and_a_moment_later_it_is(store: Precedents) -> None:
     await store.record(call("s", "ab"))
     assert await store.counts("acme").read([KEY]) == [{}]
@@ -86,9 +90,6 @@ async def _stored(path: Path) -> dict[str, float]:
 async def test_turns_wait_while_the_database_is_away_and_are_written_when_it_is_back(
     store: Precedents, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def away(batch: list[Precedent]) -> Moved:
-        raise StorageError("gone")
-
     with monkeypatch.context() as broken:
         broken.setattr(store._writer, "record", away)
         await store.record(call("s", "ab"))
@@ -99,13 +100,25 @@ async def test_turns_wait_while_the_database_is_away_and_are_written_when_it_is_
     assert await store.counts("acme").read([KEY]) == [{"b": 1.0}]
 
 
-async def test_the_queue_is_bounded_and_lets_the_oldest_go(
+async def test_while_the_database_is_away_the_queue_is_bounded_and_lets_the_oldest_go(
     store: Precedents, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(module, "MAX_WAITING", 3)
-    await store.record(call("s", "abcde"))
+    with monkeypatch.context() as broken:
+        broken.setattr(store._writer, "record", away)
+        await store.record(call("s", "abcde"))
     assert [one.turn for one in store._waiting] == [2, 3, 4]
     assert "2 turns were let go" in caplog.text
+
+
+async def test_an_import_larger_than_the_queue_loses_nothing(
+    store: Precedents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_WAITING", 3)
+    await store.record([one for index in range(20) for one in call(f"s{index}", "ab")])
+    assert not store._waiting
+    (found,) = await store.counts("acme").read([CountKey("renewal", "action", 1, ("sop",))])
+    assert found["b"] > 8
 
 
 async def test_two_processes_share_a_store_and_each_sees_what_the_other_wrote(place: str | Path) -> None:
