@@ -23,8 +23,13 @@ def page(documents: Sequence[Document], lines: Sequence[dict[str, Any]]) -> str:
         _summary(lines),
         *(_experiment(document) for document in documents),
     ]
+    return document_page("Cuecard experiments", body)
+
+
+def document_page(title: str, body: Sequence[str]) -> str:
+    """The parts of a body as a whole document, with the style inside it."""
     return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Cuecard experiments</title>'
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
         f"<style>{_STYLE.read_text(encoding='utf-8')}</style></head><body><main>\n"
         + "\n".join(body)
@@ -41,7 +46,7 @@ def _summary(lines: Sequence[dict[str, Any]]) -> str:
             [f'<a href="#{escape(line["name"])}">{escape(line["name"])}</a>', escape(line["bar"]),
              number(line["value"]), between, str(line["n"]), _verdict(line["verdict"])]
         )  # fmt: skip
-    return _table(("experiment", "bar", "value", "95 %", "n", "verdict"), rows)
+    return table(("experiment", "bar", "value", "95 %", "n", "verdict"), rows)
 
 
 def _experiment(document: Document) -> str:
@@ -57,7 +62,7 @@ def _experiment(document: Document) -> str:
             f'<section id="{escape(bar.experiment)}"><h2>{escape(bar.experiment)}: {escape(bar.title)}</h2>',
             f"<p>{escape(bar.question)} <em>{escape(document.data.capitalize())} callers.</em></p>",
             f"<p>{_verdict(verdict.verdict)}{few} If missed: {escape(bar.if_missed)}</p>",
-            _table(("bar", "value", "95 %", "n", "verdict"), limits),
+            table(("bar", "value", "95 %", "n", "verdict"), limits),
             *(part for section in document.sections for part in _section(section)),
             "<ul class=origin>" + "".join(f"<li>{escape(line)}</li>" for line in document.origin) + "</ul></section>",
         ]
@@ -71,10 +76,10 @@ def _section(section: Section) -> Iterable[str]:
     if section.plot is not None:
         yield f"<figure>{svg(section.plot)}</figure>"
     if section.columns:
-        yield _table(section.columns, [[escape(_cell(value)) for value in row] for row in section.rows])
+        yield table(section.columns, [[escape(_cell(value)) for value in row] for row in section.rows])
 
 
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<div class=wide><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"

@@ -1,0 +1,78 @@
+"""Play recorded sessions again under other policies, prices and predictors: ready, stalled, wasted, recommended."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    log: Annotated[Path, typer.Argument(help="A session's event log, or imported sessions, one JSON object a line.")],
+    policy: Annotated[
+        list[str] | None, typer.Option(help="ours, all_at_identity, refresh_all, partial, garbage; several times.")
+    ] = None,
+    price: Annotated[
+        list[float] | None, typer.Option(min=0.0, help="Play ours at this price of a fetch too; several times.")
+    ] = None,
+    predictor: Annotated[
+        list[str] | None, typer.Option(help="Play ours with graph, mcts or garbage too; several times.")
+    ] = None,
+    procedure: Annotated[str, typer.Option(help="Whose procedure, where the file does not say.")] = "",
+    fetch_cost: Annotated[float, typer.Option(min=0.0, help="Seconds of stall a fetch is worth, to recommend.")] = 0.1,
+    at_most: Annotated[int | None, typer.Option(min=1, help="Only the first calls of the file.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The HTML page; default: replay.html in the data folder.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
+) -> None:
+    """What would have been ready, waited for and wasted had the same words met other settings.
+
+    The caller's words and pauses are those of the record, back ends are simulated, time is virtual. Nothing and an
+    oracle stand beside every answer.
+    """
+    from cuecard.cli.output import console, print_json, progress
+    from cuecard.clock import run_virtual
+    from cuecard.settings import get_settings
+    from evals.replay.play import NAIVE, PREDICTORS, Setting, replay, summary
+    from evals.replay.report import COLUMNS, write_page
+    from evals.replay.script import LogUnusable, read_scripts
+
+    policies = policy or ["ours", *NAIVE, "garbage"]
+    for name in policies:
+        if name not in {"ours", "garbage", *NAIVE}:
+            raise typer.BadParameter(f"{name} is none of ours, garbage, {', '.join(NAIVE)}", param_hint="--policy")
+    for name in predictor or []:
+        if name not in PREDICTORS:
+            raise typer.BadParameter(f"{name} is none of {', '.join(PREDICTORS)}", param_hint="--predictor")
+    scripts = read_scripts(log)[:at_most]
+    if not procedure and not all(script.procedure for script in scripts):
+        raise LogUnusable(f"{log}: does not say whose procedure it followed; give --procedure")
+    chosen = [
+        *(Setting(name) for name in policies),
+        *(Setting(price_s=price_s) for price_s in price or []),
+        *(Setting(predictor=name) for name in predictor or []),
+    ]
+    with progress() as bar:
+        task = bar.add_task("calls played again", total=len(scripts))
+        tallies = run_virtual(
+            replay(
+                scripts,
+                chosen,
+                procedure=procedure,
+                settings=get_settings(),
+                advance=lambda done, total: bar.update(task, completed=done),
+            )
+        )
+    result = summary(tallies, fetch_cost)
+    page = write_page(result, log.name, out or get_settings().data_dir / "replay.html")
+    if json:
+        print_json({**result, "page": str(page)})
+        return
+    from rich.table import Table
+
+    table = Table(box=None)
+    for name in COLUMNS:
+        table.add_column(name.replace("_", " "))
+    for row in result["settings"]:
+        table.add_row(*("-" if row[name] is None else str(row[name]) for name in COLUMNS))
+    console.print(table)
+    console.print(f"Take {result['recommendation']['setting']}: {result['recommendation']['why']}.")
+    console.print(f"page: {page}")
