@@ -94,7 +94,11 @@ class Services:
         if self.persist:
             where = settings.database_url or settings.data_dir / "precedents.sqlite"
             self.precedents = await Precedents.open(
-                where, clock=self.clock, redactor=Redactor() if settings.redact else None, embedder=self.embedder
+                where,
+                clock=self.clock,
+                redactor=Redactor() if settings.redact else None,
+                keep_days=settings.retention_days,
+                embedder=self.embedder,
             )
 
     async def aclose(self) -> None:
