@@ -160,7 +160,8 @@ def recommendation(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     best = max(row["net_s_per_call"] for row in possible)
     good = [row for row in possible if row["net_s_per_call"] >= best - SAME_S]
     chosen = min(good, key=lambda row: (_plainness(row["setting"]), -row["net_s_per_call"]))
-    why = f"{chosen['setting']} saves a net {chosen['net_s_per_call']:g} s a call; the best of these settings saves {best:g} s"
+    saves = f"{chosen['setting']} saves a net {chosen['net_s_per_call']:g} s a call"
+    why = f"{saves}; the best of these settings saves {best:g} s"
     if chosen["setting"] == NONE:
         why = "nothing that could be fetched early is worth its price on these calls"
     return {"setting": chosen["setting"], "why": why}

@@ -31,10 +31,11 @@ def plot(result: dict[str, Any]) -> Plot:
 def write_page(result: dict[str, Any], source: str, path: Path) -> Path:
     """One HTML file that needs no network."""
     rows = [[escape(str(row[name])) for name in COLUMNS] for row in result["settings"]]
+    advice = result["recommendation"]
     body = [
         f"<h1>{escape(source)}, played again</h1>",
-        f"<p>{result['calls']} calls, simulated back ends on virtual time. Recommended at {result['price_s']:g} s a fetch: "
-        f"<strong>{escape(result['recommendation']['setting'])}</strong>. {escape(result['recommendation']['why'])}.</p>",
+        f"<p>{result['calls']} calls, simulated back ends on virtual time. Recommended at {result['price_s']:g} s a "
+        f"fetch: <strong>{escape(advice['setting'])}</strong>. {escape(advice['why'])}.</p>",
         f"<figure>{svg(plot(result))}</figure>",
         table(COLUMNS, rows),
     ]

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -110,7 +111,7 @@ def _from_sessions(path: Path) -> list[Script]:
             last = turn.speaker
         known = [at for at in times if at is not None]
         timed = len(known) == len(times) and len(known) > 1
-        gaps = [b - a for a, b in zip(known, known[1:], strict=False)] if timed else []
+        gaps = [b - a for a, b in pairwise(known)] if timed else []
         procedure = session.sop[0] if session.sop else ""
         turns = _turns(words, [median(gaps), *gaps] if gaps else [], session.session_id)
         scripts.append(Script(session.session_id, procedure, turns, timed))
