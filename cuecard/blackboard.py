@@ -17,6 +17,7 @@ from cuecard.kit import Kit
 from cuecard.policy import Desk, step_done
 from cuecard.pool import Pick, Pool
 from cuecard.predictors.types import Forecast, SessionView, TurnView, Vector
+from cuecard.prefetch.asked import Asked
 from cuecard.prefetch.jobs import Known
 from cuecard.prefetch.partials import PartialListener
 from cuecard.prefetch.types import FetchJob
@@ -43,6 +44,8 @@ class Live:
     """A holding phrase was said; one a turn is enough."""
     hushed: bool = False
     """The caller cut in: nothing more of this reply is said."""
+    prewritten: str = ""
+    """A reply written ahead that fits these words; said as it stands."""
     answer: Any = None
     """The model's answer under way, when one call both decides and speaks."""
     write: Callable[[Any], None] = lambda _: None
@@ -75,6 +78,8 @@ class Board:
     listener: PartialListener | None = None
     """Hears unfinished words; set by whoever owns the session's ears."""
     previous_vector: Vector | None = None
+    asked: Asked = field(default_factory=Asked)
+    """Questions sent out ahead, by meaning: the final words are never quite the same."""
 
     @property
     def now_s(self) -> float:

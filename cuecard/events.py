@@ -68,7 +68,7 @@ class Picked(Event):
 class Decided(Event):
     action: str
     tier: str
-    """playbook, single_call, search, or rules (no model is configured)."""
+    """prewritten, playbook, single_call, search, or rules (no model is configured, or it failed)."""
     reason: str
     state: str = ""
     p_state: float = 0.0

@@ -71,6 +71,11 @@ class Minds:
             self._bank = QuestionBank(self._services.precedents, self._asks)
         return self._bank
 
+    def prewrites(self) -> bool:
+        """Whether replies are written ahead."""
+        wanted = self._services.settings.prewrite
+        return wanted if wanted is not None else self._services.slow_chat is not None
+
     def ponders(self, board: Board, made: Forecast) -> bool:
         """Whether this pass searches: where it was asked for, and with a model while there is little to count."""
         asked = board.context.search if board.context.search is not None else self._services.settings.search

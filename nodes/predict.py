@@ -7,6 +7,7 @@ from cuecard.context import Context
 from cuecard.events import Forecasted
 from cuecard.foresight import forecast, plan
 from cuecard.services import Services
+from cuecard.turn import prewrite
 from nodes.session import board_of
 from nodes.state import SupervisorState
 
@@ -29,7 +30,10 @@ async def predict(state: SupervisorState, runtime: Runtime[Context], *, services
             tokens=made.tokens,
         )
     )
-    return {"wanted": plan(board, services)}
+    wanted = plan(board, services)
+    if services.minds.prewrites():
+        await prewrite(board, services)
+    return {"wanted": wanted}
 
 
 def branches(state: SupervisorState) -> list[Send] | str:

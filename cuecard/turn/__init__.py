@@ -2,7 +2,8 @@
 
 from cuecard.turn.close import close_turn
 from cuecard.turn.facts import learn_facts, verify
+from cuecard.turn.prewrite import prewrite
 from cuecard.turn.route import Decision, route
 from cuecard.turn.speak import Said, speak
 
-__all__ = ["Decision", "Said", "close_turn", "learn_facts", "route", "speak", "verify"]
+__all__ = ["Decision", "Said", "close_turn", "learn_facts", "prewrite", "route", "speak", "verify"]

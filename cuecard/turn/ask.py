@@ -88,8 +88,19 @@ def _items(board: Board, suggested: str, extra: Sequence[Item]) -> list[Item]:
     return list(items.values())
 
 
+def write_messages(board: Board, services: Services, action: str, words: str, items: Sequence[Item]) -> list[Message]:
+    """The prompt for a reply of `action` to words that nobody has said yet."""
+    return build_messages(board, services, board.context, [action], items, words=words)
+
+
 def build_messages(
-    board: Board, services: Services, context: Context, allowed: Sequence[str], items: Sequence[Item]
+    board: Board,
+    services: Services,
+    context: Context,
+    allowed: Sequence[str],
+    items: Sequence[Item],
+    *,
+    words: str | None = None,
 ) -> list[Message]:
     """What never changes first, what changes every turn last, so that a provider's prefix cache can hold the rest.
 
@@ -104,7 +115,7 @@ def build_messages(
         context=shown or "No notes are laid out for this turn.",
         allowed=", ".join(allowed),
         suggestion=allowed[0],
-        utterance=quoted(board.live.utterance),
+        utterance=quoted(board.live.utterance if words is None else words),
     )
     history: list[Message] = []
     for view in board.turns:

@@ -10,13 +10,14 @@ from cuecard.events import Degraded
 from cuecard.policy import allowed_actions, choose
 from cuecard.services import Services
 from cuecard.turn.ask import Answer, ask_model
+from cuecard.turn.prewrite import prewritten
 
 
 @dataclass(slots=True)
 class Decision:
     action: str
     tier: str
-    """rules, playbook, single_call or search."""
+    """rules, prewritten, playbook, single_call or search."""
     reason: str
 
 
@@ -26,6 +27,10 @@ async def route(board: Board, services: Services, context: Context) -> Decision:
     if not board.live.utterance:
         return Decision(board.kit.procedure.start, "rules", "the agent opens the call")
     ruled = choose(board.kit.procedure, board.desk, state)
+    if written := prewritten(board, ruled.action):
+        board.live.prewritten = written[0].text
+        board.pool.touch(written[0].id)
+        return Decision(ruled.action, "prewritten", f"written ahead, and it fits: {written[1]}")
     if services.chat is None:
         return Decision(ruled.action, "rules", ruled.reason)
     allowed = allowed_actions(board.kit.procedure, board.desk, state)

@@ -35,8 +35,11 @@ async def speak(board: Board, services: Services, context: Context, action: str,
         board.log.emit(Degraded(part=error.dep, reason=str(error)))
         met = {}
     items = {dep: one.item for dep, one in met.items() if one.item is not None}
-    # "rules" with a model at hand means that it has failed this turn already: the caller waits for it once, not twice.
-    if services.chat is not None and tier != "rules" and declared.kind != "write":
+    if board.live.prewritten and not any(one.item is None for one in met.values()):
+        board.say(board.live.prewritten)
+        return Said(board.live.prewritten, action, tier, tuple(items))
+    # Playbook and rules call no model: the first because it is not needed, the second because it has just failed.
+    if services.chat is not None and tier in {"single_call", "search"} and declared.kind != "write":
         text = await _from_model(board, services, context, action, items)
         if text:
             return Said(text, action, tier, tuple(items))

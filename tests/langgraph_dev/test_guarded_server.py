@@ -1,6 +1,7 @@
 """The graph server with keys set: who has none gets nothing, and one tenant finds nothing of another's."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -26,7 +27,7 @@ def test_without_a_key_of_ours_nothing_is_answered(guarded: str) -> None:
 
 
 async def test_one_tenant_finds_nothing_of_anothers(guarded: str) -> None:
-    message: dict[str, object] = {"messages": [{"role": "user", "content": "policy 343705, born 8 January 1942"}]}
+    message: Any = {"messages": [{"role": "user", "content": "policy 343705, born 8 January 1942"}]}
     async with get_client(url=guarded, api_key="key-1") as ours, get_client(url=guarded, api_key="key-2") as theirs:
         thread = (await ours.threads.create())["thread_id"]
         # Whatever tenant the request claims, the key says whose call it is.
