@@ -35,7 +35,7 @@ def test_an_empty_pool_has_nothing_to_pick_and_says_so() -> None:
 
 
 def test_what_the_forecast_asked_for_gets_a_bonus_and_keeps_its_cosine() -> None:
-    pool = pool_of(passage("a", unit(1, 0.5)), passage("b", unit(1, 0.6)))
+    pool = pool_of(passage("a", unit(1, 0.36)), passage("b", unit(1, 0, 0.4)))
     assert pool.pick(unit(1))[0].item.id == "a"
     pool.asked_for(["b"])
     first = pool.pick(unit(1))[0]

@@ -69,9 +69,12 @@ class Source:
     running: Counter[str] = field(default_factory=Counter)
     most_at_once: int = 0
     most_per_key: int = 0
+    called: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once the first call has come."""
 
     async def fetch(self, call: FetchCall) -> FetchResult:
         self.calls.append(call)
+        self.called.set()
         key = f"{call.dep}{canonical(call.args, call.query)}"
         self.running[key] += 1
         self.most_at_once = max(self.most_at_once, self.running.total())

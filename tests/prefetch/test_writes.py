@@ -1,0 +1,76 @@
+"""Writes: once per key, in this process and after it, or in doubt."""
+
+import asyncio
+import random
+from pathlib import Path
+
+import pytest
+
+from cuecard.clock import LoopClock
+from cuecard.prefetch import FetchBroker, Fetched, MemoryWriteLedger, Missing, Outcome, SqliteWriteLedger, WriteLedger
+from tests.prefetch.helpers import Source, dependency
+
+RENEWAL = dependency(effect="write", latency_s=0.02, timeout_s=1.0)
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> WriteLedger:
+    return MemoryWriteLedger() if request.param == "memory" else SqliteWriteLedger(tmp_path / "data" / "writes.sqlite")
+
+
+def broker_over(source: Source, ledger: WriteLedger) -> FetchBroker:
+    return FetchBroker({"table": source}, LoopClock(), random.Random(1), ledger=ledger)
+
+
+async def write(broker: FetchBroker, key: str = "k", *, verified: bool = True) -> Outcome:
+    return await broker.execute_write("renewal", RENEWAL, {"plate": "AB12"}, idempotency_key=key, verified=verified)
+
+
+async def test_many_callers_of_one_key_write_once_and_hear_the_same(ledger: WriteLedger) -> None:
+    source = Source()
+    broker = broker_over(source, ledger)
+    outcomes = await asyncio.gather(*(write(broker) for _ in range(5)))
+    assert all(isinstance(outcome, Fetched) for outcome in outcomes)
+    assert len({outcome.items[0].text for outcome in outcomes if isinstance(outcome, Fetched)}) == 1
+    assert len(source.calls) == 1
+    assert source.calls[0].idempotency_key == "k"
+
+
+async def test_another_process_finds_the_result_and_does_not_write_again(ledger: WriteLedger) -> None:
+    first, second = Source(), Source()
+    done = await write(broker_over(first, ledger))
+    again = await write(broker_over(second, ledger))
+    assert isinstance(done, Fetched)
+    assert isinstance(again, Fetched)
+    assert again.items[0].data == done.items[0].data
+    assert not second.calls
+
+
+async def test_a_write_that_failed_midway_is_in_doubt_for_ever(ledger: WriteLedger) -> None:
+    source = Source(behaviour=lambda call: "transient")
+    for _ in range(2):
+        outcome = await write(broker_over(source, ledger))
+        assert isinstance(outcome, Missing)
+        assert outcome.reason == "in_doubt"
+    assert len(source.calls) == 1
+
+
+async def test_a_caller_who_hangs_up_does_not_stop_a_write_that_has_left(ledger: WriteLedger) -> None:
+    source = Source()
+    broker = broker_over(source, ledger)
+    asking = asyncio.create_task(write(broker))
+    await source.called.wait()
+    asking.cancel()
+    await broker.aclose()
+    assert isinstance(await write(broker_over(Source(), ledger)), Fetched)
+
+
+async def test_a_personal_write_waits_for_identity_and_needs_a_key(ledger: WriteLedger) -> None:
+    source = Source()
+    broker = broker_over(source, ledger)
+    personal = RENEWAL.model_copy(update={"verified": True})
+    early = await broker.execute_write("renewal", personal, {}, idempotency_key="k", verified=False)
+    nameless = await broker.execute_write("renewal", RENEWAL, {}, idempotency_key="", verified=True)
+    a_read = await broker.execute_write("policy", dependency(), {}, idempotency_key="k", verified=True)
+    assert {type(outcome) for outcome in (early, nameless, a_read)} == {Missing}
+    assert not source.calls
