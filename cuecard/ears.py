@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from cuecard.blackboard import Board
+from cuecard.needs import ask_ahead
 from cuecard.planning import Planner
 from cuecard.predictors.types import Vector
 from cuecard.prefetch.partials import PartialListener
@@ -18,17 +19,17 @@ def ears(board: Board, services: "Services") -> PartialListener:
         board.listener = PartialListener(
             services.embedder.embed,
             services.clock,
-            on_words=lambda words: _ask(board, planner, words, None),
-            on_query=lambda words, vector: _ask(board, planner, words, vector),
+            on_words=lambda words: _ask(board, services, planner, words, None),
+            on_query=lambda words, vector: _ask(board, services, planner, words, vector),
         )
     return board.listener
 
 
-def _ask(board: Board, planner: Planner, words: str, vector: Vector | None) -> None:
+def _ask(board: Board, services: "Services", planner: Planner, words: str, vector: Vector | None) -> None:
     """Send out what the words so far allow. Facts in them are provisional: only the final words fill a slot."""
     updates = board.kit.extractor.extract(words, last_action=board.desk.last_action or None, known=board.desk.facts)
     facts = {update.name: update.value for update in updates}
     if vector is None and not facts:
         return
     for job in planner.on_partial(board, words, vector, facts):
-        board.kit.broker.request(job)
+        services.in_background(ask_ahead(board, job))

@@ -11,6 +11,7 @@ from cuecard.belief.facts import FactExtractor
 from cuecard.clock import Clock
 from cuecard.models.embeddings import Embedder
 from cuecard.predictors.procedure_prior import ProcedurePrior
+from cuecard.prefetch.asked import Embed
 from cuecard.prefetch.broker import FetchBroker
 from cuecard.prefetch.fetchers import default_fetchers
 from cuecard.prefetch.limits import Limits
@@ -33,6 +34,7 @@ class Kit:
     prior: ProcedurePrior
     indexes: Mapping[str, corpus.Index]
     rag_deps: frozenset[str]
+    embed: Embed
 
 
 def build_kit(
@@ -65,6 +67,7 @@ def build_kit(
         prior=ProcedurePrior(procedure),
         indexes=indexes,
         rag_deps=frozenset(sources),
+        embed=embedder.embed,
     )
 
 

@@ -1,12 +1,18 @@
 """What an action needs and how a turn gets it: from the pool, a fetch under way, or live while the caller waits."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
+
+import numpy as np
 
 from cuecard.blackboard import Board
 from cuecard.errors import FetchError
 from cuecard.events import Degraded, NeedResolved
 from cuecard.predictors.types import Vector
+from cuecard.prefetch.asked import Near, nearest_item
+from cuecard.prefetch.flight import SessionId
 from cuecard.prefetch.jobs import Wish, job_for
 from cuecard.prefetch.safety import missing_facts
 from cuecard.prefetch.types import Fetched, FetchJob, Item, Missing, canonical, owner_of
@@ -31,14 +37,45 @@ def wanted_job(board: Board, dep: str, wish: Wish, words: str, vector: Vector | 
     return job_for(board.kit.procedure, dep, board.known(), wish, user_text=words, vector=vector)
 
 
-def ready_item(board: Board, job: FetchJob) -> tuple[Item, str] | None:
-    """The pool's item for this job and why it counts; None when the pool has none that may be used."""
+async def ask_ahead(board: Board, job: FetchJob) -> None:
+    """Send a fetch out in the background; a free question is remembered by its meaning, and embedded once for both."""
+    if job.key.dep in board.kit.rag_deps and job.call.query:
+        vector = await _query_vector(board, job)
+        if _answered_soon(board, job.key.dep, board.asked.near(job.key.dep, vector)):
+            return
+        board.asked.note(job.key.dep, job.key.args, vector)
+        job = replace(job, call=replace(job.call, vector=vector))
+    board.kit.broker.request(job)
+
+
+def _answered_soon(board: Board, dep: str, near: Sequence[Near]) -> bool:
+    """Nearly the same question was answered already, or is being asked: asking again would bring the same passages."""
+    return any(board.pool.get(dep, one.args, board.now_s) for one in near) or _under_way(board, dep, near) is not None
+
+
+async def _query_vector(board: Board, job: FetchJob) -> Vector:
+    if job.call.vector is not None:
+        return job.call.vector
+    rows = await asyncio.to_thread(board.kit.embed, [job.call.query])
+    return np.asarray(rows[0], np.float32)
+
+
+def ready_item(board: Board, job: FetchJob, near: Sequence[Near] = ()) -> tuple[Item, str] | None:
+    """The pool's item for this job and why it counts; None when the pool has none that may be used.
+
+    `near` are earlier questions that come close to this one: the best of their passages by the live words will do.
+    """
     now_s = board.now_s
     exact = board.pool.get(job.key.dep, job.key.args, now_s)
     if exact is not None:
         return exact, f"fetched {board.turn - exact.asked_turn} turns ago for {exact.for_action or exact.origin}"
     if job.key.dep not in board.kit.rag_deps:
         return None
+    brought = [item for one in near for item in board.pool.all_of(job.key.dep, one.args, now_s)]
+    if brought and job.call.vector is not None:
+        best = nearest_item(brought, job.call.vector)
+        assert best is not None
+        return best, f"nearly the same question was asked {board.turn - best.asked_turn} turns ago"
     for pick in board.live.picks:
         if pick.item.dep == job.key.dep and pick.item.fresh(now_s) and pick.cosine >= FIT_COSINE:
             return pick.item, f"another question's passage fits these words (cosine {pick.cosine:.2f})"
@@ -57,13 +94,18 @@ async def meet(
     if job is None:
         lacking = ", ".join(missing_facts(spec, board.desk.facts))
         return _book(board, dep, "", Met(None, "missing", 0.0, f"{lacking} is not known"), None)
-    ready = ready_item(board, job)
+    near: list[Near] = []
+    if dep in board.kit.rag_deps and len(board.asked):
+        # The query is embedded here already, so that a live search need not do it again.
+        vector = await _query_vector(board, job)
+        job, near = replace(job, call=replace(job.call, vector=vector)), board.asked.near(dep, vector)
+    ready = ready_item(board, job, near)
     if ready is not None:
         item, why = ready
         board.pool.touch(item.id)
         return _book(board, dep, job.key.args, Met(item, "ready", 0.0, why), item)
     began_s = board.now_s
-    flight = board.kit.broker.live(job)
+    flight = board.kit.broker.live(_under_way(board, dep, near) or job)
     how = "joined" if flight.joined else "live"
     if flight.outcome is None:
         hold(spec.holding)
@@ -77,8 +119,17 @@ async def meet(
         return _book(board, dep, job.key.args, Met(None, "missing", stall_s, NO_RECORD), None)
     why = "a fetch for it was under way" if flight.joined else _why_not_early(board, dep)
     item = outcome.items[0]
+    if near and job.call.vector is not None:
+        item = nearest_item(outcome.items, job.call.vector) or item
     board.pool.touch(item.id)
     return _book(board, dep, job.key.args, Met(item, how, stall_s, why), item)
+
+
+def _under_way(board: Board, dep: str, near: Sequence[Near]) -> FetchJob | None:
+    """The nearest question that is being asked right now: joining it is faster than asking anew."""
+    who = SessionId(board.tenant, board.session_id)
+    flying = {(key.dep, key.args): work for key, work in board.kit.broker.in_flight(who).items()}
+    return next((flying[dep, one.args].wanted[who] for one in near if (dep, one.args) in flying), None)
 
 
 async def write_once(board: Board, dep: str, *, hold: Callable[[str], None]) -> Met:

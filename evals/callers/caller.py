@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from evals.callers.agenda import Agenda
 from evals.callers.noise import garble
 from evals.callers.speech import Lines, Sayer
-from evals.callers.timing import Interim, draw_turn_s, interims, speech_s
+from evals.callers.timing import Interim, draw_turn_s, interims, long_enough, speech_s
 from evals.callers.wording import Wording
 
 MOST_ASIDES = 4
@@ -308,6 +308,7 @@ class AgendaCaller:
         if self._chance(manner.silent):
             turn_s += rng.uniform(5.0, 12.0)
         words = garble(meant, self.agenda.noise, rng) if meant else ""
+        turn_s = long_enough(words, turn_s)
         lasting_s = speech_s(words, turn_s)
         heard = interims(words, lasting_s, rng)
         return CallerTurn(words, meant, act, turn_s, lasting_s, heard, barge_in, gold, hangs_up)

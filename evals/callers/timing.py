@@ -14,9 +14,12 @@ LONGEST_S = 90.0
 """Nobody stays silent longer on a phone; the tail of the fit would."""
 WORDS_PER_S = 3.3
 """Speaking rate: a median utterance of six or seven words takes 2 s."""
+FASTEST_WORDS_PER_S = 4.5
+"""Nobody speaks faster on the phone: a turn too short for its words is made long enough for them."""
 MOST_OF_THE_TIME = 0.75
-"""Part of a turn that the caller may fill with words. A long sentence in a short turn is then spoken fast, which is
-hard on whoever works ahead while the words come in, never easy."""
+"""Part of a turn that the caller may fill with words before they hurry."""
+REACTION_S = 0.2
+"""Between hearing and speaking, even for who cuts in."""
 _Z = 1.2815515655446004
 """Standard normal quantile of 0.9."""
 
@@ -36,9 +39,15 @@ def draw_turn_s(rng: random.Random, hurry: float = 1.0) -> float:
     return min(LONGEST_S, hurry * MEDIAN_S * math.exp(z * spread / _Z))
 
 
+def long_enough(words: str, turn_s: float) -> float:
+    """The turn, or as long as these words take at least."""
+    return max(turn_s, REACTION_S + len(words.split()) / FASTEST_WORDS_PER_S)
+
+
 def speech_s(words: str, turn_s: float) -> float:
-    """How long these words are spoken within a turn of `turn_s`."""
-    return min(len(words.split()) / WORDS_PER_S, MOST_OF_THE_TIME * turn_s)
+    """How long these words are spoken within a turn of `turn_s`, which must be long enough for them."""
+    n = len(words.split())
+    return min(n / WORDS_PER_S, max(MOST_OF_THE_TIME * turn_s, n / FASTEST_WORDS_PER_S))
 
 
 def interims(words: str, lasting_s: float, rng: random.Random) -> tuple[Interim, ...]:
