@@ -64,7 +64,10 @@ def test_a_call_is_had_watched_and_replayed(browser: Chrome, gateway: Served, tm
     until(lambda: marks(browser, "caller") > caller_before, "the turn on the timeline")
     assert marks(browser, "agent") >= 3
     assert marks(browser, "think") >= 1
-    assert "used" in text(browser, "#pool")
+    until(lambda: "payment options\nready" in text(browser, "#pool"), "a fetch that lands before it is asked for")
+    say(browser, "yes that sounds fine, let's go ahead")
+    until(lambda: "payment options\n✓ used" in text(browser, "#pool"), "the landed item in use")
+    assert "before it was needed" in text(browser, "#insight")
     for name, width, height in (("desktop", 1440, 900), ("phone", 390, 844)):
         size = {**PHONE, "width": width, "height": height, "mobile": name == "phone"}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
@@ -77,12 +80,13 @@ def test_a_call_is_had_watched_and_replayed(browser: Chrome, gateway: Served, tm
     browser.refresh()
     until(lambda: name in text(browser, "#pick"), "the call in the list of logged ones")
     Select(browser.find_element(By.ID, "pick")).select_by_value(name)
-    Select(browser.find_element(By.ID, "speed")).select_by_value("30")
+    Select(browser.find_element(By.ID, "speed")).select_by_visible_text("30")
     until(lambda: browser.find_element(By.ID, "play").is_displayed(), "the replay's controls")
     browser.find_element(By.ID, "play").send_keys(Keys.SPACE)
     until(lambda: any("Gordon Peel" in reply for reply in replies(browser)), "the replayed reply")
     until(lambda: marks(browser, "caller") >= 2, "the replayed timeline")
-    severe = [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+    told = browser.get_log("browser")  # type: ignore[no-untyped-call]
+    severe = [entry for entry in told if entry["level"] == "SEVERE"]
     assert severe == [], "nothing may be missing or refused by the page's own policy"
 
 

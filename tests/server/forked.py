@@ -62,7 +62,7 @@ class Gateway(NamedTuple):
 def spawn(database_url: str, data_dir: Path) -> Gateway:
     """Started; ask /readyz before use."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.server.forked"])
+    context.set_forkserver_preload(["tests.server.preloaded"])
     ours, theirs = context.Pipe()
     process = context.Process(target=run, args=(theirs, database_url, data_dir), daemon=True)
     process.start()

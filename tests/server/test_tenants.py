@@ -87,7 +87,7 @@ def test_without_keys_a_page_of_another_site_is_not_served() -> None:
     from cuecard.server.errors import ApiError
     from cuecard.server.keys import Keys
 
-    door = Door(lambda *_: None, Keys({}))  # type: ignore[arg-type,return-value]
+    door = Door(lambda *_: None, Keys({}))  # type: ignore[arg-type]
     assert door._tenant(Headers({"host": "127.0.0.1:8765"})) == "default"
     with pytest.raises(ApiError, match="CUECARD_API_KEYS"):
         door._tenant(Headers({"host": "127.0.0.1:8765", "sec-fetch-site": "cross-site"}))

@@ -1,0 +1,5 @@
+"""How soon the first word comes through the gateway, with many calls at once, beside the bare model."""
+
+from evals.serve.run import measure
+
+__all__ = ["measure"]

@@ -1,0 +1,121 @@
+"""Runs the processes of the bench: a model, a gateway on SQLite or PostgreSQL, and callers in this one."""
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+
+from evals.postgres import PostgresUnavailable, new_database, temporary_postgres
+from evals.serve.load import Waits, talk
+
+SESSIONS = (1, 50, 100)
+SECONDS = 30.0
+QUICK_SESSIONS = (1, 100)
+QUICK_SECONDS = 5.0
+START_TIMEOUT_S = 180.0
+
+Figures = dict[str, dict[str, dict[str, float | int]] | str]
+
+
+def measure(*, quick: bool = False, on_step: Callable[[str], None] = lambda _: None) -> Figures:
+    """Time to first word for each storage and number of sessions; a storage that cannot be had is told as text."""
+    sessions, seconds = (QUICK_SESSIONS, QUICK_SECONDS) if quick else (SESSIONS, SECONDS)
+    figures: Figures = {}
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        model_port, ports = _free_port(), {"sqlite": _free_port(), "postgres": _free_port()}
+        model = f"http://127.0.0.1:{model_port}"
+        stack.enter_context(_process([sys.executable, "-m", "evals.serve.model", str(model_port)], {}))
+        urls: dict[str, str] = {}
+        # They start side by side, as loading takes longer than measuring.
+        for storage, port in ports.items():
+            try:
+                database = _database(stack) if storage == "postgres" else ""
+            except PostgresUnavailable as reason:
+                figures[storage] = str(reason)
+                continue
+            stack.enter_context(_gateway(port, folder / storage, model, database))
+            urls[storage] = f"http://127.0.0.1:{port}"
+        for storage, url in urls.items():
+            on_step(f"{storage}: starting")
+            _wait_ready(url)
+            rows: dict[str, dict[str, float | int]] = {}
+            for n in sessions:
+                on_step(f"{storage}: {n} sessions")
+                rows[str(n)] = _summary(asyncio.run(talk(url, model, n, seconds, f"{storage}-{n}")))
+            figures[storage] = rows
+    return figures
+
+
+def _summary(waits: Waits) -> dict[str, float | int]:
+    def ms(values: list[float], q: float) -> float:
+        return round(1000.0 * float(np.percentile(values, q)), 1) if values else 0.0
+
+    model_p50 = ms(waits.model, 50)
+    return {
+        "n": len(waits.gateway),
+        "ttfw_ms_p50": ms(waits.gateway, 50),
+        "ttfw_ms_p95": ms(waits.gateway, 95),
+        "model_ms_p50": model_p50,
+        "model_ms_p95": ms(waits.model, 95),
+        "above_model_ms_p50": round(ms(waits.gateway, 50) - model_p50, 1),
+        "above_model_ms_p95": round(ms(waits.gateway, 95) - model_p50, 1),
+    }
+
+
+def _database(stack: ExitStack) -> str:
+    return stack.enter_context(new_database(stack.enter_context(temporary_postgres()), "bench"))
+
+
+def _gateway(port: int, folder: Path, model: str, database: str) -> Any:
+    environment = {
+        "CUECARD_DATA_DIR": str(folder),
+        "OPENAI_BASE_URL": f"{model}/v1",
+        "OMP_NUM_THREADS": "1",
+        **({"CUECARD_DATABASE_URL": database} if database else {}),
+    }
+    command = [str(Path(sys.executable).with_name("cuecard")), "serve", "insurance_renewal", "--port", str(port)]
+    return _process(command, environment)
+
+
+@contextmanager
+def _process(command: list[str], environment: dict[str, str]) -> Iterator[None]:
+    """Runs until the end of the block, in this environment without anybody's own settings."""
+    plain = {name: value for name, value in os.environ.items() if not name.startswith(("CUECARD_", "OPENAI_"))}
+    process = subprocess.Popen(command, env=plain | environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=15)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait_ready(url: str) -> None:
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while time.monotonic() < deadline:
+        try:
+            if httpx.get(f"{url}/readyz", timeout=2.0).status_code == 200:
+                return
+        except httpx.HTTPError:
+            pass
+        time.sleep(0.2)
+    raise RuntimeError(f"the gateway at {url} did not become ready within {START_TIMEOUT_S:g} s")
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return int(listening.getsockname()[1])
