@@ -15,6 +15,21 @@ FIRST_WORD_S = 0.2
 WORDS = ("STEP: acknowledge\n", "Right,", " I", " see", " what", " you", " mean.")
 
 
+JUDGEMENT = orjson.dumps(
+    {
+        "state": "small_talk",
+        "p_state": 0.7,
+        "second_state": "agrees",
+        "cohort": "loyal_renewer",
+        "p_cohort": 0.5,
+        "mood": "content",
+        "p_mood": 0.5,
+        "p_change": 0.6,
+    }
+).decode()
+"""What the supervisor's structured question is answered with."""
+
+
 def _chunk(delta: dict[str, str], finish: str | None = None) -> bytes:
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
     body = {"id": "x", "object": "chat.completion.chunk", "created": 0, "model": "fake", "choices": [choice]}
@@ -37,8 +52,7 @@ async def _complete(request: Request) -> Response:
 
         return StreamingResponse(speak(), media_type="text/event-stream")
     await asyncio.sleep(FIRST_WORD_S)
-    # The supervisor's structured question gets no useful answer; it falls back to its own judgement.
-    message = {"role": "assistant", "content": "{}"}
+    message = {"role": "assistant", "content": JUDGEMENT}
     choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
     body = {"id": "x", "object": "chat.completion", "created": 0, "model": "fake", "choices": choices}
     return Response(orjson.dumps(body), media_type="application/json")
