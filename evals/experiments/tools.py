@@ -4,16 +4,21 @@ import hashlib
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import orjson
 
+from corpus import Index, open_index
 from cuecard.models.embeddings import Embedder, load_embedder
+from cuecard.precedents import Precedents
+from cuecard.predictors.bank import QuestionBank
 from cuecard.predictors.types import Predictor
 from cuecard.session import Engine
 from cuecard.settings import Settings
 from evals.calls.bench import Bench
 from evals.calls.measures import Row as CallRow
 from evals.calls.measures import rows_of
+from evals.experiments.shared.learned import learned_bank
 from evals.experiments.types import Options
 from sops.loader import load_procedure
 
@@ -29,6 +34,8 @@ class Tools:
         self._stack = AsyncExitStack()
         self._bench: Bench | None = None
         self._embedder: Embedder | None = None
+        self._indexes: dict[str, Index] = {}
+        self._banks: dict[str, QuestionBank] = {}
 
     async def __aenter__(self) -> "Tools":
         return self
@@ -54,6 +61,22 @@ class Tools:
         if self._embedder is None:
             self._embedder = load_embedder(self.settings.embedding_model)
         return self._embedder
+
+    def index(self, corpus: str) -> Index:
+        """A shipped corpus, searched in memory."""
+        if corpus not in self._indexes:
+            self._indexes[corpus] = open_index(corpus, self.embedder.embed, None)
+            self._stack.callback(self._indexes[corpus].close)
+        return self._indexes[corpus]
+
+    async def bank(self, sop: str) -> QuestionBank:
+        """Questions of the recorded history, as a deployment would have kept them."""
+        if sop not in self._banks:
+            folder = Path(self._stack.enter_context(TemporaryDirectory()))
+            precedents = await Precedents.open(folder / "precedents.sqlite", embedder=self.embedder)
+            self._stack.push_async_callback(precedents.close)
+            self._banks[sop] = await learned_bank(precedents, sop, self.embedder)
+        return self._banks[sop]
 
     async def calls(
         self, sop: str, seed: int, policies: Sequence[str], *, price_s: float | None = None
