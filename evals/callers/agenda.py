@@ -82,7 +82,7 @@ def _person(wording: Wording, goal: Goal, tables: Tables, rng: random.Random) ->
     facts: dict[str, str] = {}
     for name, words in wording.facts.items():
         table, _, column = words.column.partition(".")
-        if words.column == "key":
+        if words.column == "key" or column == "key":
             facts[name] = key
         elif words.column:
             facts[name] = str(tables[table][key][column])

@@ -12,6 +12,7 @@ from cuecard.events import NeedResolved
 from cuecard.session import Engine
 from cuecard.settings import Settings
 from evals.callers import Agenda, AgendaCaller, draw_agenda, load_questions, load_wording
+from evals.callers.plain import with_plain_facts
 from evals.calls.play import Live, Played, Replayed, Speaker, Watcher, play
 from evals.calls.policies import POLICIES, FutureNeed
 from sops.loader import find, load_procedure
@@ -71,9 +72,9 @@ class Bench:
         `watched` names the policy whose turns are told to `watch` as they happen.
         """
         procedure = load_procedure(sop)
-        wording = load_wording(procedure.name)
-        rng = random.Random(f"{procedure.name}/{seed}")
         tables = load_tables(find(sop))
+        wording = with_plain_facts(load_wording(procedure.name), procedure, tables)
+        rng = random.Random(f"{procedure.name}/{seed}")
         agenda = draw_agenda(procedure, tables, wording, load_questions(procedure.name), rng)
         caller = AgendaCaller(agenda, wording, rng, feels_waits=feels_waits)
         first = await self._play(sop, seed, NONE, Live(caller), watch=watch if watched == NONE else None)
