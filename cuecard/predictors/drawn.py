@@ -5,11 +5,12 @@ Nothing here has seen a session except the numbers in `Habits`, set once on reco
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from cuecard.belief.types import Distribution
 from cuecard.predictors.graph import Expected
 from cuecard.predictors.shrinkage import blend, normalised
-from cuecard.predictors.types import UNLABELLED, SessionView
+from cuecard.predictors.types import UNLABELLED, SessionView, TurnView
 
 _ANSWERS = frozenset({"yes", "no", "done"})
 _GRADES = frozenset({"correct", "incorrect", "noanswer"})
@@ -72,17 +73,21 @@ class DrawnPrior:
         self._ends = [act for act in drawn.acts if "bye" in act]
         self._queries = [act for act in drawn.acts if act.startswith("query")]
         # Queries and what a branch leads to come around again; the rest is said once.
-        self._loops = frozenset(self._targets(drawn.branches)) | frozenset(self._queries)
+        self._once = frozenset(drawn.acts) - frozenset(self._targets(drawn.branches)) - frozenset(self._queries)
+        # What is told hangs on the place in the chart and on what was said before: the same few hundred times over.
+        self._told = lru_cache(maxsize=2048)(self._tell)
         self._walked: dict[tuple[str, int], tuple[Distribution, ...]] = {}
 
     def expect(self, view: SessionView, horizon: int) -> Expected:
         """Actions and sources; a chart says nothing about caller states."""
         last = next((act for act in reversed(view.actions) if act != UNLABELLED), "")
         taken = frozenset(view.actions)
-        key = (last if last in self._drawn.replies else "", horizon)
-        walked = self._walked.get(key)
+        return self._told(last if last in self._drawn.replies else "", taken & self._once, horizon)
+
+    def _tell(self, last: str, taken: frozenset[str], horizon: int) -> Expected:
+        walked = self._walked.get((last, horizon))
         if walked is None:
-            walked = self._walked[key] = self._walk(*key)
+            walked = self._walked[last, horizon] = self._walk(last, horizon)
         firsts = [self._spread(self._damped(first, taken)) for first in walked]
         p_query = [sum(p for act, p in first.items() if act in self._queries) for first in firsts]
         return Expected(
@@ -166,8 +171,7 @@ class DrawnPrior:
         return [_MORE] if _MORE in self._drawn.replies else []
 
     def _damped(self, p: Distribution, taken: frozenset[str]) -> Distribution:
-        once = taken - self._loops
-        return normalised({act: q * (self._habits.repeat if act in once else 1.0) for act, q in p.items()})
+        return normalised({act: q * (self._habits.repeat if act in taken else 1.0) for act, q in p.items()})
 
     def _spread(self, p: Distribution) -> Distribution:
         acts = self._drawn.acts
@@ -182,8 +186,13 @@ class AnyPrior:
 
     def __init__(self, parts: Sequence[DrawnPrior]) -> None:
         self._parts = parts
+        self._told = lru_cache(maxsize=2048)(self._tell)
 
     def expect(self, view: SessionView, horizon: int) -> Expected:
+        return self._told(view.actions, horizon)
+
+    def _tell(self, actions: tuple[str, ...], horizon: int) -> Expected:
+        view = SessionView("", tuple(TurnView("", "", action) for action in actions))
         told = [part.expect(view, horizon) for part in self._parts]
         return Expected(
             actions=tuple(blend([(1.0, one.actions[k]) for one in told]) for k in range(horizon)),
