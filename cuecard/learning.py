@@ -4,6 +4,7 @@ import time
 from typing import TYPE_CHECKING
 
 from cuecard.blackboard import Board
+from cuecard.events import NeedResolved
 from cuecard.precedents import Precedent
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ async def record_turn(board: Board, services: "Services") -> None:
                 utterance=turn.utterance,
                 reply=turn.reply,
                 question=state is not None and state.asks,
+                topic=_answered_by(board),
                 embedding=turn.embedding,
                 facts=personal,
                 outcome=board.desk.outcome if board.desk.ended else "",
@@ -42,3 +44,11 @@ async def record_turn(board: Board, services: "Services") -> None:
     )
     if board.desk.ended:
         await services.precedents.set_outcome(board.tenant, board.session_id, board.desk.outcome or "ended")
+
+
+def _answered_by(board: Board) -> str:
+    """The document that answered in this turn, "" for none: two questions that one document answers are one topic."""
+    needs = (event for event in reversed(board.log.events) if isinstance(event, NeedResolved))
+    found = next((need for need in needs if need.turn == board.turn and need.dep in board.kit.rag_deps), None)
+    # An item without an id of its own is named after the question, which is the caller's words.
+    return "" if found is None or found.item_id.startswith(f"{found.dep}:") else found.item_id
