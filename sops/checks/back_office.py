@@ -1,7 +1,9 @@
-"""The simulated tables beside a procedure hold what its dependencies look for."""
+"""What dependencies name is there: simulated tables beside the file, and Python modules."""
+
+from importlib.util import find_spec
 
 from sops.checks.findings import Findings, Place, nearest
-from sops.models import Procedure, Simulated
+from sops.models import CallableFetch, Procedure, Simulated
 from sops.tables import Tables
 
 
@@ -9,6 +11,12 @@ def check_back_office(procedure: Procedure, tables: Tables, found: Findings) -> 
     for name, dependency in procedure.dependencies.items():
         fetch = dependency.fetch
         place: Place = ("dependencies", name, "fetch")
+        if isinstance(fetch, CallableFetch) and not _importable(module := fetch.target.partition(":")[0]):
+            found.warning(
+                place,
+                f"dependencies.{name}: there is no Python module {module!r} where this check runs.",
+                "Install it, or start with PYTHONPATH set to its folder.",
+            )
         if not isinstance(fetch, Simulated):
             continue
         if fetch.table not in tables:
@@ -27,3 +35,11 @@ def check_back_office(procedure: Procedure, tables: Tables, found: Findings) -> 
                 f"dependencies.{name}: no `key` picks a row of table {fetch.table!r}.",
                 "Name the fact whose value is the row's key, `key: ...`.",
             )
+
+
+def _importable(module: str) -> bool:
+    """Whether the module can be found; only the packages around it are imported, never the module itself."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False

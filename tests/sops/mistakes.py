@@ -161,4 +161,12 @@ MISTAKES = {
     "no key for a table of rows": Mistake(
         "table: prices, key: policy_number}", "table: prices}", "table: prices}", "no `key` picks a row", "`key: ...`"
     ),
+    "a Python module that isn't there": Mistake(
+        "{type: table, table: prices, key: policy_number}",
+        "{type: python, target: 'no_such_shop.orders:find'}",
+        "no_such_shop",
+        "no Python module 'no_such_shop.orders'",
+        "PYTHONPATH",
+        level="warning",
+    ),
 }
