@@ -35,7 +35,7 @@ async def forecast(board: Board, services: "Services") -> Forecast:
     said = [*made.utterances]
     if (bank := services.minds.bank()) is not None:
         said += await bank.predict(view)
-    if services.minds.ponders(board, made):
+    if services.minds.ponders(board):
         searched, decisions = await services.minds.search(board.kit).ponder(view, HORIZON)
         board.pondered = decisions
         said += searched.utterances

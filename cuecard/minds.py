@@ -7,19 +7,17 @@ from cuecard.belief.model_classifier import ModelClassifier
 from cuecard.blackboard import Board
 from cuecard.kit import Kit
 from cuecard.planning import ByValue, Nothing, Planner
+from cuecard.predictors.assemble import assemble
 from cuecard.predictors.bank import QuestionBank
 from cuecard.predictors.counts import CountSource, MemoryCounts
-from cuecard.predictors.empirical import EmpiricalPredictor
 from cuecard.predictors.imagined_caller import ModelCaller, SampledCaller
+from cuecard.predictors.llm import LLMPredictor
 from cuecard.predictors.mcts import ImaginedCaller, MCTSPredictor
-from cuecard.predictors.types import Forecast, Predictor, TurnView
+from cuecard.predictors.types import Predictor, TurnView
 from sops.models import Procedure
 
 if TYPE_CHECKING:
     from cuecard.services import Services
-
-COLD_TURNS = 10.0
-"""Decayed turns counted in a context below which imagining callers may still help (docs/decisions/0007)."""
 
 
 class Minds:
@@ -57,12 +55,23 @@ class Minds:
         return self._classifiers[name]
 
     def predictor(self, board: Board) -> Predictor:
-        """The tenant's predictor for this procedure: counts of its precedents on the drawn graph."""
+        """The tenant's predictor for this procedure.
+
+        Counts of its precedents on the drawn graph, the trained model where there is one, and one call to the slow model
+        while there is little to count: it predicts as well as tree search at a fraction of the tokens (evidence 2).
+        """
         key = (board.tenant, board.kit.procedure.name)
         if key not in self._predictors:
             stored = self._services.precedents
             counts: CountSource = MemoryCounts() if stored is None else stored.counts(board.tenant)
-            self._predictors[key] = EmpiricalPredictor(counts, lambda _: board.kit.prior)
+            settings, chat, procedure = self._services.settings, self._services.slow_chat, board.kit.procedure
+            self._predictors[key] = assemble(
+                counts,
+                lambda _: board.kit.prior,
+                model=settings.learned_model,
+                cold=LLMPredictor(chat, {procedure.name: procedure}.get) if chat is not None else None,
+                thompson=random.Random(self._services.seed) if settings.thompson else None,
+            )
         return self._predictors[key]
 
     def bank(self) -> QuestionBank | None:
@@ -76,10 +85,10 @@ class Minds:
         wanted = self._services.settings.prewrite
         return wanted if wanted is not None else self._services.slow_chat is not None
 
-    def ponders(self, board: Board, made: Forecast) -> bool:
-        """Whether this pass searches: where it was asked for, and with a model while there is little to count."""
-        asked = board.context.search if board.context.search is not None else self._services.settings.search
-        return asked or (self._services.slow_chat is not None and made.evidence < COLD_TURNS)
+    def ponders(self, board: Board) -> bool:
+        """Whether this pass searches the tree: only where it was asked for."""
+        wanted = board.context.search
+        return wanted if wanted is not None else self._services.settings.search
 
     def search(self, kit: Kit) -> MCTSPredictor:
         """The tree search of this procedure, its caller played by the slow model where there is one."""
