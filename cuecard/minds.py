@@ -57,7 +57,7 @@ class Minds:
     def predictor(self, board: Board) -> Predictor:
         """The tenant's predictor for this procedure.
 
-        Counts of its precedents on the drawn graph, the trained model where there is one, and one call to the slow model
+        Counts of its precedents on the drawn graph, the trained model where there is one, and a call to the slow model
         while there is little to count: it predicts as well as tree search at a fraction of the tokens (evidence 2).
         """
         key = (board.tenant, board.kit.procedure.name)
