@@ -20,7 +20,7 @@ Counts = Mapping[str, float]
 LEVELS = ("sop", "last", "last2", "last3", "state", "cohort", "mood")
 """`last*` look at up to three actions; the others at the last action and one belief (mood: with its cohort)."""
 
-HALF_LIFE_SESSIONS = 1500.0
+HALF_LIFE_SESSIONS = 3000.0
 """Evidence this many sessions old counts half. Shorter half-lives lost accuracy on human calls (decision 0100)."""
 
 
