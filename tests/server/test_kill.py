@@ -57,7 +57,7 @@ class Standby:
                     gateway.kill()
 
     async def next(self) -> Gateway:
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(300):
             return await self._ready.get()
 
 
