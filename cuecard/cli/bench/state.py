@@ -13,7 +13,7 @@ def command(
     ] = None,
     learn: Annotated[bool, typer.Option(help="Train a model too (minutes; needs the `train` extra).")] = True,
     embed: Annotated[bool, typer.Option(help="Give the model sentence embeddings beside the words (slower).")] = False,
-    members: Annotated[int, typer.Option(min=1, help="Networks in the ensemble.")] = 3,
+    members: Annotated[int, typer.Option(min=1, help="Networks in the ensemble.")] = 5,
     seed: Annotated[int, typer.Option()] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
 ) -> None:
