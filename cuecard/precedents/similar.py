@@ -7,6 +7,7 @@ import numpy as np
 from sqlalchemy import ColumnElement, Connection, RowMapping, select
 
 from cuecard.precedents.labels import NAMELESS
+from cuecard.precedents.names import shown_name
 from cuecard.precedents.schema import sessions, words
 from cuecard.precedents.tenants import Tenant
 from cuecard.precedents.types import Similar, Vector
@@ -83,7 +84,7 @@ def _similar(tenant: Tenant, row: RowMapping, session: tuple[str, str], score: f
     return Similar(
         score=score,
         cosine=cosine,
-        session=session[0],
+        session=shown_name(session[0]),
         turn=row["turn"],
         cohort=names.get(row["cohort_id"], ""),
         mood=names.get(row["mood_id"], ""),

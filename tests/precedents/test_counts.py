@@ -74,11 +74,11 @@ async def test_importing_the_same_turns_twice_changes_nothing(store: Precedents)
     assert_same(stored_counts(store), before)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     seed=st.integers(0, 10_000), order=st.randoms(use_true_random=False), half_life=st.sampled_from([0.5, 3.0, 1500.0])
 )
-def test_counts_kept_turn_by_turn_in_any_order_equal_those_rebuilt_from_the_turns(
+def test_counts_kept_turn_by_turn_in_any_order_with_calls_forgotten_equal_those_rebuilt_from_the_turns(
     seed: int, order: random.Random, half_life: float
 ) -> None:
     async def check(path: Path) -> None:
@@ -93,6 +93,11 @@ def test_counts_kept_turn_by_turn_in_any_order_equal_those_rebuilt_from_the_turn
         kept = stored_counts(store)
         await store.recount("acme")
         assert_same(stored_counts(store), kept)
+        for index in order.sample(range(12), 3):
+            assert await store.forget_session("acme", f"s{index}") > 0
+        left = stored_counts(store)
+        await store.recount("acme")
+        assert_same(stored_counts(store), left)
         await store.close()
 
     with tempfile.TemporaryDirectory() as folder:

@@ -91,6 +91,17 @@ async def test_past_the_keep_by_date_words_and_names_go_and_what_was_learned_sta
         assert connection.execute(select(func.count()).select_from(topics)).scalar_one() == 0
 
 
+async def test_a_name_that_looks_purged_does_not_save_a_call_from_being_purged(store: Precedents) -> None:
+    for name in ("sha256:abc", "=x"):
+        await store.record(call(name, "a", utterance="words", embedding=vector(5)))
+    await store.flush()
+    found = await store.similar("acme", sop="renewal", vector=vector(5))
+    assert {one.session for one in found} == {"sha256:abc", "=x"}
+    assert await store.purge(started_before=5_000.0) == 2
+    assert await store.similar("acme", sop="renewal", vector=vector(5)) == []
+    assert await store.forget_session("acme", "sha256:abc") == 1
+
+
 async def test_a_call_past_its_date_can_still_be_forgotten_by_name_and_not_imported_twice(store: Precedents) -> None:
     await store.record(call("old", "abc", at=1_000.0))
     await store.flush()
