@@ -3,6 +3,7 @@
 Times are seconds of the clock that the caller passes as `now_s`; vectors are unit rows of float32.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -13,11 +14,16 @@ from cuecard.pool.item import Item, Vector
 CAP = 30
 """Items a session keeps; the account's figure, and more would be ranked, not shown (docs/decisions/0142)."""
 DUPLICATE = 0.95
-"""Cosine from which two passages say the same thing (docs/decisions/0142)."""
+"""Cosine from which two passages may say the same thing; whether they do, their words decide (docs/decisions/0142)."""
+SAME_WORDS = 0.8
+"""Share of common words from which they do."""
 PREVIOUS_TURN = 0.4
 """Weight of the turn before in the query: +2 to +11 points at recall .9 (docs/decisions/0142)."""
 BONUS_ASKED = 0.1
 """Added to the cosine of what this turn's forecast asked for: a prior worth about a third of a true match."""
+
+
+_WORD = re.compile(r"[a-z]+|\d+")
 
 
 class Pick(NamedTuple):
@@ -252,4 +258,18 @@ def _mergeable(a: Item, b: Item) -> bool:
     """Whether one may stand for the other. Records never: two accounts read alike and differ in one digit."""
     if a.dep != b.dep or a.kind != b.kind or a.facts != b.facts or (a.tenant, a.session) != (b.tenant, b.session):
         return False
-    return not a.id.startswith(f"{a.dep}:") and not b.id.startswith(f"{b.dep}:")
+    if a.id.startswith(f"{a.dep}:") or b.id.startswith(f"{b.dep}:"):
+        return False
+    return _says_the_same(f"{a.title} {a.text}", f"{b.title} {b.text}")
+
+
+def _says_the_same(a: str, b: str) -> bool:
+    """Nearly the same words and exactly the same numbers.
+
+    Vectors alone can't tell: on a corpus of 1,920 near-twins (the same rule for other cars or levels of cover) merging
+    by cosine threw the right document out of the pool four times in five (docs/decisions/0142).
+    """
+    words_a, words_b = set(_WORD.findall(a.casefold())), set(_WORD.findall(b.casefold()))
+    if {w for w in words_a if w.isdigit()} != {w for w in words_b if w.isdigit()}:
+        return False
+    return len(words_a & words_b) >= SAME_WORDS * len(words_a | words_b)

@@ -4,6 +4,7 @@ import gzip
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,22 @@ class Library:
     """The caller's turn before each question."""
     golds: Sequence[frozenset[int]]
 
-    def nearest(self, query: Vectors, k: int = 3) -> list[int]:
-        """Exact top k over everything."""
-        scores = self.vectors @ query
-        best = np.argpartition(-scores, k)[:k]
-        return [int(row) for row in best[np.argsort(-scores[best])]]
+    def nearest(self, queries: Vectors, k: int = 3) -> list[list[int]]:
+        """Exact top k over everything, for each query, best first."""
+        scores = queries @ self.vectors.T
+        best = np.argpartition(-scores, k, axis=1)[:, :k]
+        order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1)
+        return [[int(row) for row in rows] for rows in np.take_along_axis(best, order, axis=1)]
+
+    @cached_property
+    def by_title(self) -> list[list[int]]:
+        """What a guess of each document's title fetches."""
+        return self.nearest(self.titles)
+
+    @cached_property
+    def live(self) -> list[list[int]]:
+        """What each question fetches from everything."""
+        return self.nearest(self.questions)
 
 
 def shipped(name: str, split: Split, embed: Embed) -> Library:

@@ -49,7 +49,7 @@ class Share:
 
 def plain(library: Library) -> Share:
     """The right document among the three nearest to the words, over everything."""
-    hits = [bool(gold & set(library.nearest(q))) for q, gold in zip(library.questions, library.golds, strict=True)]
+    hits = [bool(gold & set(found)) for found, gold in zip(library.live, library.golds, strict=True)]
     return Share(sum(hits), len(hits))
 
 
@@ -74,7 +74,7 @@ def _turn(
         guesses[0] = int(dice.choice(sorted(gold)))
     asked: dict[str, float] = {}
     for guess in guesses:
-        for row in library.nearest(library.titles[guess], tricks.fetched):
+        for row in library.by_title[guess][: tricks.fetched]:
             item = item_of(library, row)
             pool.add(item)
             asked[item.id] = 1.0
@@ -86,7 +86,7 @@ def _turn(
         pool.touch(pick.item.id)
     if any(int(pick.item.data["row"]) in gold for pick in picks):
         return True
-    for row in library.nearest(words):
+    for row in library.live[question]:
         pool.add(item_of(library, row))
     return False
 

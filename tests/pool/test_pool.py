@@ -1,5 +1,7 @@
 """The pool: what is kept, what goes, what is picked."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,9 @@ def unit(*values: float) -> Vector:
 
 
 def passage(name: str, vector: Vector | None = None, expires_at_s: float = 100.0, dep: str = "clauses") -> Item:
-    return Item(name, dep, f"text of {name}", data={"from": name}, vector=vector, expires_at_s=expires_at_s)
+    return Item(
+        name, dep, "glass is covered at any garage", data={"from": name}, vector=vector, expires_at_s=expires_at_s
+    )
 
 
 def pool_of(*items: Item, cap: int = CAP) -> Pool:
@@ -55,9 +59,17 @@ def test_an_expired_item_is_not_picked_even_before_it_is_dropped() -> None:
 
 def test_a_near_duplicate_replaces_the_older_passage_as_a_whole() -> None:
     pool = pool_of(passage("first", unit(1)))
-    pool.add(passage("second", unit(1, 0.01)))
+    pool.add(passage("second", unit(1, 0.01), expires_at_s=90.0))
     (item,) = pool.items
-    assert (item.id, item.text, item.data) == ("second", "text of second", {"from": "second"})
+    assert (item.id, item.data, item.expires_at_s) == ("second", {"from": "second"}, 90.0)
+
+
+def test_near_twins_that_differ_in_a_number_are_both_kept() -> None:
+    pool = pool_of()
+    for level, excess in (("classic", 100), ("premium", 200)):
+        pool.add(Item(level, "clauses", f"A windscreen costs you {excess} pounds.", vector=unit(1, excess / 1e4)))
+    assert len(pool) == 2
+    assert len(pool.pick(unit(1))) == 2
 
 
 def test_two_accounts_that_read_alike_are_never_merged() -> None:
@@ -79,7 +91,7 @@ def test_at_the_cap_the_least_used_item_goes_and_pinned_facts_stay() -> None:
     pool = pool_of(cap=3)
     pool.add(Item("fact:plate", "fact", "plate: AB12", vector=unit(1), pinned=True))
     for n in range(60):
-        pool.add(passage(f"p{n}", unit(0, 1, n / 7)))
+        pool.add(passage(f"p{n}", unit(0, math.cos(0.6 * n), math.sin(0.6 * n))))
     assert len(pool) == 3
     assert pool.by_id("fact:plate") is not None
 
