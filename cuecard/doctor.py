@@ -129,7 +129,7 @@ async def _model(settings: Settings) -> list[Finding]:
     if answer.status_code != 200:
         return [Finding("chat model", "note", f"{base} lists no models ({answer.status_code}); some servers do not")]
     names = {str(one.get("id")) for one in _rows(answer)}
-    wanted = {settings.chat_model, settings.supervisor_model or settings.chat_model}
+    wanted = {settings.chat_model, settings.supervisor_model or settings.chat_model} - {"none"}
     lacking = sorted(wanted - names)
     if names and lacking:
         remedy = "Set CUECARD_CHAT_MODEL and CUECARD_SUPERVISOR_MODEL to models it has."

@@ -87,7 +87,9 @@ class Services:
         self.embedder = await asyncio.to_thread(load_embedder, settings.embedding_model)
         self.count_tokens = await asyncio.to_thread(counter)
         self.chat = await asyncio.to_thread(build_chat, settings, self.count_tokens)
-        if settings.supervisor_model is None:
+        if settings.supervisor_model == "none":
+            self.slow_chat = None
+        elif settings.supervisor_model is None:
             self.slow_chat = self.chat
         else:
             self.slow_chat = await asyncio.to_thread(build_chat, settings, self.count_tokens, settings.supervisor_model)
@@ -187,6 +189,9 @@ class Services:
                 wall_at=time.time(),
             )
         )
+        if self.precedents is not None and kit.procedure.aliases:
+            old_names = self.precedents.carry_over(context.tenant, kit.procedure.name, kit.procedure.aliases)
+            self.in_background(old_names)
         return board
 
     def release(self, board: Board) -> None:

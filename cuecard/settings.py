@@ -26,7 +26,7 @@ class Settings(BaseSettings):
     chat_model: str = "gpt-4o-mini"
     """Model that speaks and decides, where an endpoint is configured."""
     supervisor_model: str | None = None
-    """Model of the slow side; None: the same."""
+    """Model of the slow side; None: the same; `none`: it judges and predicts without one, at a tenth of the CPU."""
     chat_timeout_s: float = 8.0
     """First try and one retry together; after that the approved replies answer."""
     prompt_budget_tokens: int = 3000

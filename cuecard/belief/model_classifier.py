@@ -1,5 +1,6 @@
 """Classify with a chat model: one structured call, folded into the embedded judgement and never trusted alone."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -58,7 +59,8 @@ class ModelClassifier:
 
     async def judge_text(self, text: str, last_action: str | None, prior: Belief, *, agent_said: str = "") -> Belief:
         """The belief after these words. Raises nothing for a slow or broken model."""
-        quick = self._embedded.judge_text(text, last_action, prior)
+        # Embedding takes milliseconds, in which other calls want to speak.
+        quick = await asyncio.to_thread(self._embedded.judge_text, text, last_action, prior)
         try:
             answer = await self._structured(self._messages(text, last_action, prior, agent_said), self._schema)
         except ModelError:

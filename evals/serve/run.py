@@ -82,6 +82,8 @@ def _gateway(port: int, folder: Path, model: str, database: str) -> Any:
         "CUECARD_DATA_DIR": str(folder),
         "OPENAI_BASE_URL": f"{model}/v1",
         "OMP_NUM_THREADS": "1",
+        # The supervisor's own model calls are the endpoint's time, not ours, and three clients' worth of CPU a turn.
+        "CUECARD_SUPERVISOR_MODEL": "none",
         **({"CUECARD_DATABASE_URL": database} if database else {}),
     }
     command = [str(Path(sys.executable).with_name("cuecard")), "serve", "insurance_renewal", "--port", str(port)]
