@@ -44,8 +44,7 @@ class Writer:
             by_tenant.setdefault(precedent.tenant, []).append(precedent)
         moved: Moved = {}
         for name, part in by_tenant.items():
-            if not self._knows(name):
-                self._remember(ensure_tenant(self._engine, name, self._half_life))
+            self._make(name)
             with self._change(name) as (connection, tenant, topics):
                 moved[name] = record(connection, tenant, topics, part).keys
         return moved
@@ -90,8 +89,7 @@ class Writer:
         return n_sessions
 
     def rename(self, name: str, sop: str, aliases: Mapping[str, str]) -> bool:
-        if not self._knows(name):
-            return False
+        self._make(name)
         with self._change(name) as (connection, tenant, _):
             return forget.rename(connection, tenant, sop, aliases)
 
@@ -109,6 +107,10 @@ class Writer:
             if name not in self._known and (found := find_tenant(connection, name)) is not None:
                 self._remember(found)
         return name in self._known
+
+    def _make(self, name: str) -> None:
+        if not self._knows(name):
+            self._remember(ensure_tenant(self._engine, name, self._half_life))
 
     def _remember(self, tenant: Tenant) -> None:
         self._known[tenant.name] = (tenant, Topics(tenant))

@@ -144,6 +144,15 @@ async def test_tenants_do_not_see_each_other(store: Precedents) -> None:
     assert await store.counts("other").read([key]) == [{"c": 1.0}]
 
 
+async def test_a_procedures_aliases_are_carried_over_once(store: Precedents, monkeypatch: pytest.MonkeyPatch) -> None:
+    await store.record(call("s", "ab"))
+    await store.carry_over("acme", "renewal", {"a": "x"})
+    assert (await read(store, CountKey("renewal", "action", 1, ("last", "x")))) == {"b": 1.0}
+    with monkeypatch.context() as forbidden:
+        forbidden.setattr(store._writer, "rename", None)
+        await store.carry_over("acme", "renewal", {"a": "x"})
+
+
 async def test_a_renamed_action_keeps_its_counts(store: Precedents) -> None:
     await store.record(call("s", "abc") + call("elsewhere", "ab", sop="cards"))
     await store.record(call("new", "xb"))
