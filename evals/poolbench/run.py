@@ -4,7 +4,8 @@ Before each question a predictor of recall r makes a few guesses, one of them th
 probability r, the others random titles. Each guess fetches three documents; a missed question's three live ones join.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,8 @@ class Tricks:
     """A little of the turn before in the query."""
     bonus: bool = True
     """A bonus for what this turn's forecast asked for."""
-    guesses: int = 5
+    guesses: int = 2
+    """Few and likely: five a turn turn the pool over before their moment comes (docs/decisions/0142)."""
     fetched: int = 3
 
 
@@ -97,13 +99,35 @@ def item_of(library: Library, row: int) -> Item:
 
 
 VARIANTS = {
-    "plain_pool": Tricks(context=False, bonus=False),
-    "context_only": Tricks(bonus=False),
-    "bonus_only": Tricks(context=False),
-    "two_guesses": Tricks(guesses=2),
+    "without_context": Tricks(context=False),
+    "without_bonus": Tricks(bonus=False),
+    "without_either": Tricks(context=False, bonus=False),
+    "five_guesses": Tricks(guesses=5),
+    "five_guesses_without_either": Tricks(context=False, bonus=False, guesses=5),
 }
 """Beside the default, to see what each trick brings."""
+SEEDS = (0, 1)
 
 
-def ablate(tricks: Tricks, **changes: bool) -> Tricks:
-    return replace(tricks, **changes)
+def score(library: Library) -> dict[str, Any]:
+    """Plain top three over everything, then the pool by recall, with every trick and without each."""
+    base = plain(library)
+    report: dict[str, Any] = {"documents": len(library.documents), "questions": base.n, **_shown("plain", base)}
+    for recall in RECALLS:
+        report |= _shown(f"{recall:g}", _over_seeds(library, recall, Tricks()))
+    report["times_plain"] = {f"{r:g}": round(report[f"{r:g}"] / max(base.rate, 1e-9), 2) for r in RECALLS}
+    report["variants"] = {
+        name: {f"{recall:g}": round(_over_seeds(library, recall, tricks).rate, 3) for recall in (0.5, 0.9)}
+        for name, tricks in VARIANTS.items()
+    }
+    return report
+
+
+def _over_seeds(library: Library, recall: float, tricks: Tricks) -> Share:
+    shares = [pooled(library, recall, tricks, seed) for seed in SEEDS]
+    return Share(sum(share.hits for share in shares), sum(share.n for share in shares))
+
+
+def _shown(name: str, share: Share) -> dict[str, Any]:
+    low, high = share.interval()
+    return {name: round(share.rate, 3), f"{name}_ci95": [round(low, 3), round(high, 3)]}

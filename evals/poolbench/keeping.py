@@ -1,0 +1,76 @@
+"""What the pool keeps, how fast it picks, and what small talk is offered."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import orjson
+
+from corpus.vectors import Embed, Vectors
+from cuecard.needs import FIT_COSINE
+from cuecard.pool import CAP, Item, Pool, context_query
+from evals.poolbench.corpora import Library
+from evals.poolbench.run import Share, item_of
+
+FACTS = 5
+CHURN_TURNS = 20
+ITEMS_PER_TURN = 15
+"""Five guesses of three documents."""
+CLASSIFY = Path(__file__).parent.parent / "datasets" / "classify"
+TALK = frozenset({"small_talk", "says_goodbye"})
+
+
+def kept_facts(library: Library, *, pinned: bool, seed: int = 0) -> Share:
+    """How many of a caller's facts are still in the pool after twenty turns of guesses."""
+    dice = np.random.default_rng(seed)
+    pool = Pool(CAP)
+    for n in range(FACTS):
+        pool.add(Item(f"fact:{n}", "fact", f"fact {n}", vector=_random_unit(dice), pinned=pinned))
+    for _ in range(CHURN_TURNS):
+        for row in dice.integers(0, len(library.documents), ITEMS_PER_TURN).tolist():
+            pool.add(item_of(library, row))
+    return Share(sum(pool.by_id(f"fact:{n}") is not None for n in range(FACTS)), FACTS)
+
+
+def select_us(rounds: int = 3000, seed: int = 0) -> tuple[float, float]:
+    """Microseconds (p50, p95) from the embedded words to three picks, on a full pool; the context query included."""
+    dice = np.random.default_rng(seed)
+    pool = Pool(CAP)
+    for n in range(CAP):
+        pool.add(Item(f"doc{n}", "answers", f"passage number {n}", vector=_random_unit(dice)))
+    pool.asked_for([f"doc{n}" for n in range(6)])
+    queries = [_random_unit(dice) for _ in range(200)]
+    times = []
+    for n in range(rounds):
+        began = time.perf_counter_ns()
+        pool.pick(context_query(queries[n % 200], queries[(n + 1) % 200]), 3, 0.0)
+        times.append((time.perf_counter_ns() - began) / 1000.0)
+    return float(np.percentile(times, 50)), float(np.percentile(times, 95))
+
+
+def wrong_context(library: Library, embed: Embed, seed: int = 0) -> Share:
+    """Small talk and goodbyes that would be answered with a passage: its cosine reaches the responder's own floor."""
+    said = embed(list(_talk()))
+    dice = np.random.default_rng(seed)
+    hits = 0
+    for vector in said:
+        pool = Pool(CAP)
+        for row in dice.integers(0, len(library.documents), CAP).tolist():
+            pool.add(item_of(library, row))
+        picks = pool.pick(vector, 3)
+        hits += bool(picks) and picks[0].cosine >= FIT_COSINE
+    return Share(hits, len(said))
+
+
+def _talk() -> Iterator[str]:
+    for path in sorted(CLASSIFY.glob("*.jsonl")):
+        for line in path.read_bytes().splitlines():
+            row = orjson.loads(line)
+            if row["reference_outputs"]["state"] in TALK:
+                yield row["inputs"]["utterance"]
+
+
+def _random_unit(dice: np.random.Generator) -> Vectors:
+    vector = dice.standard_normal(384).astype(np.float32)
+    return np.asarray(vector / np.linalg.norm(vector), np.float32)
