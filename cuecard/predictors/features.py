@@ -69,7 +69,9 @@ def _past(view: SessionView) -> Iterator[str]:
         yield f"done {name}"
         if n > 1:
             yield f"twice {name}"
-    sops = [turn.sop for turn in view.turns]
+    # A call that never names the open procedure is about its own.
+    one = not any(turn.sop for turn in view.turns)
+    sops = [view.sop if one else turn.sop for turn in view.turns]
     yield from (f"seen {sop}" for sop in set(sops[:-1]))
     n_same = next((back for back, sop in enumerate(reversed(sops)) if sop != view.sop), len(sops))
     yield f"since {min(n_same, 9)}"

@@ -4,6 +4,7 @@ import pytest
 
 from cuecard.predictors.counts import CountKey, MemoryCounts, call_increments, increments
 from cuecard.predictors.empirical import EmpiricalPredictor
+from cuecard.predictors.features import marks
 from cuecard.predictors.mixture import MixturePredictor, sharpened
 from cuecard.predictors.types import Forecast, SessionView, TurnView, Utterance
 
@@ -98,3 +99,9 @@ def test_sharpening_keeps_the_order_and_the_sum() -> None:
     assert sharp["a"] > 0.6
     assert sum(sharp.values()) == pytest.approx(1.0)
     assert sharpened([{"a": 1.0}], ()) == ({"a": 1.0},)
+
+
+def test_a_call_that_names_no_procedure_per_turn_reads_like_one_that_does() -> None:
+    turns = (TurnView("hi", "opens", "greet"), TurnView("yes", "agrees", "ask"))
+    named = tuple(turn._replace(sop="s") for turn in turns)
+    assert marks(SessionView("s", turns)) == marks(SessionView("s", named))
