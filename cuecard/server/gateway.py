@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
+import anyio.lowlevel
+
 from cuecard.blackboard import procedure_of
 from cuecard.context import Context
 from cuecard.prefetch.flight import SessionId
@@ -73,6 +75,8 @@ class Gateway:
         await self.webhooks.start()
         self.telemetry.start()
         self._reaper = asyncio.get_running_loop().create_task(self._reap())
+        # The HTTP client's back end is imported when first used: better now than on somebody's first turn.
+        await anyio.lowlevel.checkpoint()
         return engine
 
     async def aclose(self) -> None:

@@ -28,6 +28,7 @@ class Standby:
         self._where = database_url, data_dir
         self._ready: asyncio.Queue[Gateway] = asyncio.Queue(warm)
         self._all: list[Gateway] = []
+        self._filling: list[asyncio.Future[None]] = []
 
     async def _fill(self) -> None:
         while True:
@@ -44,21 +45,25 @@ class Standby:
 
     @asynccontextmanager
     async def filled(self) -> AsyncIterator["Standby"]:
-        filling = [asyncio.ensure_future(self._fill()) for _ in range(2)]
-        self.filling = filling
+        self._filling = [asyncio.ensure_future(self._fill()) for _ in range(2)]
         try:
             yield self
         finally:
-            for task in filling:
+            for task in self._filling:
                 task.cancel()
-            await asyncio.gather(*filling, return_exceptions=True)
+            await asyncio.gather(*self._filling, return_exceptions=True)
             for gateway in self._all:
                 if gateway.process.is_alive():
                     gateway.kill()
 
     async def next(self) -> Gateway:
-        async with asyncio.timeout(300):
-            return await self._ready.get()
+        getting = asyncio.ensure_future(self._ready.get())
+        either: list[asyncio.Future[Any]] = [getting, *self._filling]
+        done, _ = await asyncio.wait(either, timeout=300, return_when=asyncio.FIRST_COMPLETED)
+        for task in done - {getting}:
+            task.result()
+        assert getting in done, "no gateway process became ready"
+        return getting.result()
 
 
 async def say(gateway: Gateway, session: str, words: str) -> str:
