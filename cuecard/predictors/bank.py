@@ -22,9 +22,9 @@ _STAND_IN = re.compile(r"\s*\{\w+\}")
 class QuestionBank:
     """Questions of other callers of the same tenant and procedure, by what usually comes next.
 
-    The topic of the next question is counted as actions are: by the agent's last action, the caller's state and the topic
-    of the last question. Each likely topic is spoken for by its most typical sentence. Where documents are FAQ-like this
-    recovered most of what knowing the question would bring; elsewhere it costs nothing but its fetches.
+    The topic of the next question is counted as actions are: by the agent's last action, the caller's state and the
+    topic of the last question. Each likely topic is spoken for by its most typical sentence. Where documents are
+    FAQ-like, this recovered most of what knowing the question would bring; elsewhere it costs only its fetches.
     """
 
     def __init__(self, precedents: "Precedents", asks: Callable[[str, TurnView], bool]) -> None:
