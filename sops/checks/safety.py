@@ -1,9 +1,14 @@
 """Writes happen once and after a yes; nothing personal is fetched, shown or shared before its time."""
 
+import re
+
 from sops.checks.findings import Findings, Place
 from sops.checks.flow import can_be_known, reachable
 from sops.checks.words import SLOT
 from sops.models import NEXT, Procedure
+
+_NESTED_REPEAT = re.compile(r"\((?:\?:)?(?:[^()\\]|\\.)*[+*](?:[^()\\]|\\.)*\)[+*]")
+"""A group that holds an unbounded repeat and is itself repeated without bound: (a+)+."""
 
 
 def check_safety(procedure: Procedure, found: Findings) -> None:
@@ -118,6 +123,25 @@ def _check_facts(procedure: Procedure, found: Findings) -> None:
         if not can_be_known(procedure, name):
             message = f"facts.{name}: nothing can tell it from a caller's words."
             found.error(("facts", name), message, "Add `patterns:` or `choices:`.")
+    _check_patterns(procedure, found)
+
+
+def _check_patterns(procedure: Procedure, found: Findings) -> None:
+    """Patterns meet whatever callers say, so one that takes exponential time on some words can hold up the call."""
+    for name, fact in procedure.facts.items():
+        places: list[tuple[Place, str]] = [
+            (("facts", name, "patterns", position), pattern) for position, pattern in enumerate(fact.patterns)
+        ]
+        places += [(("facts", name, "after", action), pattern) for action, pattern in fact.after.items()]
+        for place, pattern in places:
+            if _NESTED_REPEAT.search(pattern):
+                found.error(
+                    place,
+                    f"facts.{name}: a repeat within a repeat may take for ever on some words.",
+                    "Limit one of them, e.g. `{1,20}` in place of `+`.",
+                )
+            if re.compile(pattern).search("") is not None:
+                found.error(place, f"facts.{name}: the pattern matches nothing at all.", "Make part of it required.")
 
 
 def _check_answers(procedure: Procedure, found: Findings) -> None:

@@ -169,4 +169,10 @@ MISTAKES = {
         "PYTHONPATH",
         level="warning",
     ),
+    "a pattern that may take for ever": Mistake(
+        "['(<digits 6>)']", "['(<digits 6>)', '((?:a+b?)+c)']", "(?:a+b?)+c", "may take for ever", "Limit one"
+    ),
+    "a pattern that matches nothing": Mistake(
+        "['(<digits 6>)']", "['(<digits 6>)', '(x?)']", "(x?)", "matches nothing at all", "required"
+    ),
 }
