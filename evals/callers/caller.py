@@ -193,6 +193,8 @@ class AgendaCaller:
         mind = self.mind
         if mind.leaving:
             return self._leave()
+        if self._goal.lacks:
+            return self._insist()
         if mind.objections > 0:
             mind.objections -= 1
             return self._turn(self._lines.act("objects"), "objects")

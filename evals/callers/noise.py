@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 _FILLERS = ("uh", "um", "er", "you know", "like", "erm")
 _SOUND_ALIKE = {
-    "for": "four", "to": "two", "there": "their", "your": "you're", "right": "write", "know": "no", "by": "bye",
+    "for": "four", "to": "two", "there": "their", "your": "you're", "right": "write", "know": "no",
     "would": "wood", "our": "hour", "pay": "play", "card": "car", "cover": "cover a", "claim": "clean",
     "renew": "re new", "booked": "book", "doctor": "doctors", "week": "weak", "price": "prize", "asked": "ask",
     "waiting": "weighting", "insured": "insure", "driver": "drive", "bank": "banks", "appointment": "a point meant",
