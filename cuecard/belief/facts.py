@@ -16,6 +16,8 @@ MAX_CHARS = 4000
 WINDOW_CHARS = 400
 OVERLAP_CHARS = 120
 """Patterns see at most a window at a time, so that a pattern of quadratic cost stays linear in the text."""
+_FILLER = re.compile(r"(?i)(?<![\w-]),?\s?\b(?:uhm?|um|erm?|hmm+)\b,?(?![\w-])")
+"""Sounds of thinking in the middle of a date or a number are no part of it."""
 _SPACE = re.compile(r"\s+")
 _RUN = re.compile(r"(.)\1{24,}")
 _ASKING = re.compile(
@@ -114,7 +116,8 @@ class FactExtractor:
 
 def _plain(text: str) -> str:
     """At most MAX_CHARS, with single spaces; endless runs of one character are cut, since patterns choke on them."""
-    return _RUN.sub(lambda match: match[1] * 24, _SPACE.sub(" ", text[:MAX_CHARS]).strip())
+    plain = _SPACE.sub(" ", _FILLER.sub(" ", text[:MAX_CHARS])).strip()
+    return _RUN.sub(lambda match: match[1] * 24, plain)
 
 
 def _spans(pattern: re.Pattern[str], words: str) -> Iterator[tuple[int, int]]:
