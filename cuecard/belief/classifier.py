@@ -20,6 +20,8 @@ STRANGER_TEMPERATURE = 1.15
 PRIOR_POWER = 0.7
 TELLING = 0.6
 """How far one utterance that sounds like a kind of caller is believed to tell of one."""
+TELLING_WORDS = 5
+"""Shorter utterances tell less, by the square: a bare "yes" is nobody's own, however often it comes."""
 LONG_WORDS = 14
 """Longer utterances are also judged clause by clause."""
 WHOLE_SHARE = 0.5
@@ -50,7 +52,7 @@ class EmbeddedClassifier:
     def judge(self, vector: Floats, *, last_action: str | None, prior: Belief, text: str = "") -> Belief:
         """The belief after one utterance with this embedding. With its `text`, letters count too."""
         heard = self._ear.hear(vector, text)
-        return self._belief(self._state_log_p(heard), heard, last_action, prior)
+        return self._belief(self._state_log_p(heard), heard, text, last_action, prior)
 
     def judge_text(self, text: str, last_action: str | None, prior: Belief) -> Belief:
         """The same from words alone; long utterances are judged by their clauses too."""
@@ -63,17 +65,17 @@ class EmbeddedClassifier:
                 np.log(WHOLE_SHARE) + rows[0],
                 np.log((1.0 - WHOLE_SHARE) / len(parts)) + np.logaddexp.reduce(np.stack(rows[1:]), axis=0),
             )
-        return self._belief(scores, heard[0], last_action, prior)
+        return self._belief(scores, heard[0], text, last_action, prior)
 
     def _state_log_p(self, heard: Heard) -> Doubles:
         scores = self._heads.state.scores(*heard).astype(np.float64)
         out: Doubles = scores - log_sum_exp(scores)
         return out
 
-    def _belief(self, scores: Doubles, heard: Heard, last_action: str | None, prior: Belief) -> Belief:
+    def _belief(self, scores: Doubles, heard: Heard, text: str, last_action: str | None, prior: Belief) -> Belief:
         expected = self.dynamics.expected(last_action, prior.state)
         state = _softmax(scores / STRANGER_TEMPERATURE + PRIOR_POWER * (np.log(expected) - self._uniform_log))
-        joint = self.callers.update(self.callers.start(prior.mood), *self._caller_evidence(heard))
+        joint = self.callers.update(self.callers.start(prior.mood), *self._caller_evidence(heard, text))
         cohort, mood = self.callers.named(joint)
         return Belief(
             cohort=cohort,
@@ -82,10 +84,11 @@ class EmbeddedClassifier:
             p_change=self.dynamics.p_change(last_action, state),
         )
 
-    def _caller_evidence(self, heard: Heard) -> tuple[Doubles, Doubles]:
+    def _caller_evidence(self, heard: Heard, text: str) -> tuple[Doubles, Doubles]:
+        share = min(1.0, len(text.split()) / TELLING_WORDS) ** 2 if text else 1.0
         cohort = _evidence(self._heads.cohort.scores(*heard))
         mood = _evidence(self._heads.mood.scores(*heard))
-        return cohort, mood[self.callers.mood_of]
+        return share * cohort, share * mood[self.callers.mood_of]
 
 
 def _softmax(scores: Doubles) -> Doubles:

@@ -125,3 +125,11 @@ def test_a_procedure_of_a_few_examples_a_state_is_already_understood(small: Proc
 def test_the_shipped_ear_is_up_to_date() -> None:
     """After a change of the bank or of the features: python -m evals.classify.train_shipped."""
     assert trained_head() is not None
+
+
+def test_a_caller_who_only_says_yes_stays_unknown(classifier: EmbeddedClassifier, procedure: Procedure) -> None:
+    belief = NOBODY
+    for _ in range(10):
+        belief = classifier.judge_text("yes", "present_quote", belief)
+    for name, cohort in procedure.cohorts.items():
+        assert belief.cohort[name] == pytest.approx(cohort.prior, abs=0.15)
