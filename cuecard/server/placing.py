@@ -75,7 +75,9 @@ def place(wish: Wish, past: Past) -> Next | Again | Instead:
     if not wish.words:
         return Again(last_reply) if turns else Next("")
     if not ours:
-        return Next(wish.words)
+        # A long history is one that we have lost, and not one that we have missed.
+        missed = wish.history if len(wish.history) <= MAX_MISSED else ()
+        return Next(" ".join([*missed, wish.words]))
     words, history = fold(wish.words), [fold(said) for said in wish.history]
     if not _is_about_last(wish, words, history, ours):
         return Next(_with_missed(wish, history, ours))

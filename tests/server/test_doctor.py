@@ -1,5 +1,6 @@
 """The doctor finds what is broken and says what to do about it."""
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -42,7 +43,7 @@ async def test_graphs_by_file_path_and_an_open_studio_are_found(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     config = {"graphs": {"responder": "./graphs/responder.py:graph"}, "auth": {"path": "auth.py:auth"}}
-    Path("langgraph.json").write_text(json.dumps(config))
+    await asyncio.to_thread(Path("langgraph.json").write_text, json.dumps(config))
     findings = await doctor._langgraph(Settings())
     assert [finding.status for finding in findings] == ["broken", "broken"]
     assert "graphs.responder:graph" in findings[0].remedy

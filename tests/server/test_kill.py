@@ -34,14 +34,23 @@ class Standby:
         while True:
             gateway = await asyncio.to_thread(spawn, *self._where)
             self._all.append(gateway)
-            async with httpx.AsyncClient(base_url=gateway.url) as client:
-                while True:
-                    with suppress(httpx.HTTPError):
-                        if (await client.get("/readyz")).status_code == 200:
-                            break
-                    assert gateway.process.is_alive(), "a gateway process has ended by itself"
-                    await asyncio.sleep(0.1)
+            try:
+                async with asyncio.timeout(90):
+                    await self._answers(gateway)
+            except TimeoutError:
+                # A fork of a process with threads may find a lock held for ever; that is no fault of a gateway's.
+                gateway.kill()
+                continue
             await self._ready.put(gateway)
+
+    async def _answers(self, gateway: Gateway) -> None:
+        async with httpx.AsyncClient(base_url=gateway.url) as client:
+            while True:
+                with suppress(httpx.HTTPError):
+                    if (await client.get("/readyz")).status_code == 200:
+                        return
+                assert gateway.process.is_alive(), "a gateway process has ended by itself"
+                await asyncio.sleep(0.1)
 
     @asynccontextmanager
     async def filled(self) -> AsyncIterator["Standby"]:

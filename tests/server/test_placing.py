@@ -71,6 +71,10 @@ def test_words_that_no_turn_answered_are_answered_along() -> None:
     assert place(cut_off, past) == Next("my number is 7 and hurry")
 
 
+def test_words_before_any_turn_of_ours_are_answered_along() -> None:
+    assert place(request("my number is 7", "One mo", "hello?"), Past()) == Next("my number is 7 hello?")
+
+
 def test_utterances_without_a_reply_between_them_are_one() -> None:
     wish = wish_of([{"role": "user", "content": "I would"}, {"role": "user", "content": "like to renew"}])
     assert wish.words == "I would like to renew"
