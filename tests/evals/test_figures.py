@@ -9,8 +9,9 @@ import pytest
 
 from cuecard.settings import Settings
 from evals.experiments import registry, runner
-from evals.experiments.bars import bar_path, load_bar
+from evals.experiments.bars import BarError, bar_path, load_bar
 from evals.experiments.command import run_experiments
+from evals.experiments.e01 import run as e01
 from evals.experiments.e08 import run as e08
 from evals.experiments.results import read
 from evals.experiments.tools import Tools
@@ -72,7 +73,7 @@ def _counting(played: list[str]) -> Experiment:
         played.append(unit["key"])
         return [{"seed": unit["key"]}]
 
-    return replace(registry.load("E1"), units=units, play=play, parallel=False)
+    return replace(e01.EXPERIMENT, units=units, play=play, parallel=False)
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(
@@ -100,7 +101,7 @@ def test_a_run_under_a_moved_bar_is_refused(
     monkeypatch.setattr(registry, "load", lambda name: _counting([]))
     runner.run("E1", Options(seeds=1), tmp_path / "run", settings=settings)
     bar.write_text(bar.read_text(encoding="utf-8").replace("0.60", "0.10"), encoding="utf-8")
-    with pytest.raises(runner.BarError, match="edited since the run"):
+    with pytest.raises(BarError, match="edited since the run"):
         runner.run("E1", Options(seeds=2), tmp_path / "run", settings=settings)
 
 
