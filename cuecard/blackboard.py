@@ -154,6 +154,8 @@ async def publish(board: Board, store: BaseStore, turn: int, *, shared: bool = F
     board.published_turn = turn
     value = {
         "turn": turn,
+        # A fetch that lands between passes writes the slice too, which then holds a turn that no pass has seen.
+        "committed": board.committed,
         "procedure": board.context.procedure,
         "wall_at": time.time(),
         "pool": board.pool.to_json(board.now_s),
@@ -182,7 +184,7 @@ async def restore(board: Board, store: BaseStore) -> bool:
     board.belief = Belief.from_json(value["belief"])
     board.forecast = forecast_from_json(value["forecast"])
     board.turns = [TurnView(*row) for row in value["turns"]]
-    board.published_turn = board.committed = value["turn"]
+    board.published_turn, board.committed = value["turn"], value["committed"]
     return True
 
 
