@@ -1,0 +1,102 @@
+"""The worlds and the scheduler that learns in them: definitions that may not drift, small runs over the real code."""
+
+import numpy as np
+import pytest
+
+from cuecard.prefetch.allowance import Allowance
+from cuecard.prefetch.habits import learn
+from cuecard.prefetch.outlook import Costs, QuestionOutlook, RecordOutlook
+from evals.worlds import bench as worlds
+from evals.worlds.play import Played
+from evals.worlds.policies import ours, past_call
+from evals.worlds.rules import Nothing, Oracle, Rule
+from evals.worlds.world import WORLDS, Need, World
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return World(WORLDS["W2"], 50)
+
+
+@pytest.fixture(scope="module")
+def script(world: World) -> worlds.Scripts:
+    whole = worlds.scripts(world)
+    return worlds.Scripts(whole.training, whole.test[:40], whole.hears[:40])
+
+
+def waste(played: list[Played]) -> float:
+    return float(np.mean([one.wasted for one in played]))
+
+
+def test_the_definition_of_a_world_has_not_drifted() -> None:
+    world = World(WORLDS["W3"], 1)
+    call = world.call(np.random.default_rng(11))
+    assert float(world.record_s.sum()) == pytest.approx(114.3011894824877)
+    assert float(world.topic_s.sum()) == pytest.approx(61.886659646133126)
+    assert [world.touches[2, cohort] for cohort in range(3)] == [(7,), (16,), (8, 12)]
+    assert [turn.action for turn in call] == [0, 1, 2, 8, 8, 6, 8, 6, 9]
+    assert call[-1].needs == (Need("write"),)
+
+
+def test_more_is_hidden_the_more_is_known(world: World, script: worlds.Scripts) -> None:
+    mine = ours(world, script.training, 0.08)
+    everything = Rule(1.0, needs=[Need("record", n) for n in range(6)])
+    policies: list[worlds.Make] = [lambda call: Nothing(), lambda call: everything, lambda call: mine]
+    policies.append(lambda call: Oracle(call=call))
+    stall_s = [worlds.mean_stall_s(worlds.play_all(world, script, make)) for make in policies]
+    assert stall_s == sorted(stall_s, reverse=True)
+    hideable_s = stall_s[0] - stall_s[-1]
+    assert (stall_s[0] - stall_s[2]) / hideable_s > 0.9
+
+
+def test_the_same_seed_plays_the_same_calls(world: World, script: worlds.Scripts) -> None:
+    mine = ours(world, script.training, 0.08)
+    runs = [worlds.play_all(world, script, lambda call: mine) for _ in range(2)]
+    assert [one.fetches for one in runs[0]] == [one.fetches for one in runs[1]]
+    assert np.allclose([sum(one.stalls_s) for one in runs[0]], [sum(one.stalls_s) for one in runs[1]])
+
+
+def test_a_price_turns_waste_down_smoothly(world: World, script: worlds.Scripts) -> None:
+    wasted = []
+    for price_s in (0.02, 0.08, 0.3, 1.0):
+        mine = ours(world, script.training, price_s)
+        wasted.append(waste(worlds.play_all(world, script, lambda call, mine=mine: mine)))  # type: ignore[misc]
+    assert wasted == sorted(wasted, reverse=True)
+    assert wasted[0] > 2 * wasted[2] > 0
+
+
+def test_an_allowance_sets_the_price_that_keeps_to_it(world: World, script: worlds.Scripts) -> None:
+    mine = ours(world, script.training, allowance=Allowance(wasted=6.0))
+    assert waste(worlds.play_all(world, script, lambda call: mine)) == pytest.approx(6.0, abs=1.5)
+
+
+def test_chances_that_are_learned_come_true_as_often_as_they_say(world: World, script: worlds.Scripts) -> None:
+    calls = [past_call(world, call, [True] * len(call)) for call in script.training]
+    habits = learn(calls)
+    costs = Costs(dict.fromkeys(habits.records.all, 3.0), dict.fromkeys(habits.questions.all, 1.6), 0.1, 1e9, 1.0)
+    records = RecordOutlook(habits, costs)
+    said, came = [], []
+    for call in worlds.scripts(world).test:
+        past = past_call(world, call, [True] * len(call))
+        rows = [habits.actions.row(turn.action) or 0 for turn in past]
+        cohort = habits.cohorts.row(past[3].cohort) or 0
+        later = {name for turn in past[4:] for name in turn.records}
+        prospects = records.at(cohort, 3, rows[2], rows[3])
+        said += prospects.p_use.tolist()
+        came += [name in later for name in prospects.names]
+    bins = np.digitize(said, (0.2, 0.4, 0.6, 0.8))
+    for row in range(5):
+        here = bins == row
+        if here.sum() > 60:
+            assert np.mean(np.array(came)[here]) == pytest.approx(np.mean(np.array(said)[here]), abs=0.1)
+
+
+def test_waiting_is_worth_more_where_the_need_cannot_come_next_turn(world: World, script: worlds.Scripts) -> None:
+    calls = [past_call(world, call, [True] * len(call)) for call in script.training]
+    habits = learn(calls)
+    costs = Costs(dict.fromkeys(habits.records.all, 3.0), dict.fromkeys(habits.questions.all, 1.6), 0.1, 1e9, 1.0)
+    questions = QuestionOutlook(habits, costs)
+    greeting, middle = questions.at(0, 0, None, False), questions.at(0, 4, None, False)
+    assert float(greeting.p_next.max()) < 0.01
+    assert np.all(greeting.value_s - greeting.wait_s < 0.01)
+    assert float((middle.value_s - middle.wait_s).max()) > 0.01
