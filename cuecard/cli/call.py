@@ -17,6 +17,7 @@ def command(
     seed: Annotated[int, typer.Option(help="Who calls, and how it goes: the same seed gives the same call.")] = 0,
     prefetch: Annotated[str, typer.Option(help="value, or none: without the slow brain.")] = "value",
     pace: Annotated[float, typer.Option(min=0.0, help="1 follows the call in real time, 10 ten times as fast.")] = 0.0,
+    caller: Annotated[str, typer.Option(help="agenda, or model: the same agenda in a chat model's words.")] = "agenda",
     json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
 ) -> None:
     """Play one simulated call: an agenda-based caller, the agent, and what was fetched ahead.
@@ -44,7 +45,7 @@ def command(
 
     if not json:
         stderr.print(f"[dim]A simulated call to {procedure}, seed {seed}; loading models ...[/dim]")
-    compared = run_virtual(_compared(procedure, seed, policy, None if json else watch))
+    compared = run_virtual(_compared(procedure, seed, policy, caller, None if json else watch))
     report = call_report(compared, policy)
     if json:
         print_json(report)
@@ -61,13 +62,13 @@ def command(
     extra = {
         "hidden": saved,
         "overhead": f"{report['overhead_ms_p50']:.0f} ms to the first word (p95 {report['overhead_ms_p95']:.0f})",
-        "caller": f"simulated: {agenda.cohort}, {agenda.mood}, wants to {agenda.goal}: {report['outcome']}",
+        "caller": f"simulated ({compared.caller}): {agenda.cohort}, {agenda.mood}, {agenda.goal}: {report['outcome']}",
     }
     show_ledger(console, compared.played[policy].ledger, extra)
 
 
-async def _compared(procedure: str, seed: int, policy: str, watch: "Watcher | None") -> "Compared":
+async def _compared(procedure: str, seed: int, policy: str, caller: str, watch: "Watcher | None") -> "Compared":
     from evals.calls.bench import ORACLE, Bench
 
     async with Bench.open() as bench:
-        return await bench.compare(procedure, seed, (policy, ORACLE), watched=policy, watch=watch)
+        return await bench.compare(procedure, seed, (policy, ORACLE), watched=policy, watch=watch, caller=caller)

@@ -11,6 +11,7 @@ def command(
     seed_base: Annotated[int, typer.Option(help="Seed of the first; the others follow.")] = 0,
     processes: Annotated[int, typer.Option(min=1, max=16, help="Processes, each with an engine of its own.")] = 2,
     price: Annotated[float | None, typer.Option(min=0.0, help="Price of a fetch in seconds of stall.")] = None,
+    caller: Annotated[str, typer.Option(help="agenda, or model: the same agenda in a chat model's words.")] = "agenda",
     json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
 ) -> None:
     """Play `n` simulated calls, each with nothing fetched early, with ours and with an oracle, and sum up.
@@ -26,7 +27,9 @@ def command(
     rows: list[Row] = []
     with progress() as bar:
         task = bar.add_task(f"calls to {procedure}", total=n)
-        for finished in play_many(procedure, range(seed_base, seed_base + n), workers=processes, price_s=price):
+        for finished in play_many(
+            procedure, range(seed_base, seed_base + n), workers=processes, price_s=price, caller=caller
+        ):
             rows += finished
             bar.advance(task)
     figures = summary(rows)

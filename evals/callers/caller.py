@@ -6,10 +6,10 @@ from the `rng` passed in.
 """
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from evals.callers.agenda import Agenda
-from evals.callers.noise import garble
+from evals.callers.noise import Noise, garble
 from evals.callers.speech import Lines, Sayer
 from evals.callers.timing import Interim, draw_turn_s, interims, long_enough, speech_s
 from evals.callers.wording import Wording
@@ -50,6 +50,15 @@ class CallerTurn:
     """Documents that answer the question in it."""
     hangs_up: bool = False
     """Puts the phone down after these words (or, without words, instead of answering)."""
+
+
+def spoken(turn: CallerTurn, meant: str, noise: Noise, rng: random.Random) -> CallerTurn:
+    """The turn with these words in it: as the recogniser hears them, and as long as they take."""
+    words = garble(meant, noise, rng) if meant else ""
+    turn_s = long_enough(words, turn.turn_s)
+    lasting_s = speech_s(words, turn_s)
+    heard = interims(words, lasting_s, rng)
+    return replace(turn, words=words, meant=meant, turn_s=turn_s, speech_s=lasting_s, interims=heard)
 
 
 @dataclass(slots=True)
@@ -309,11 +318,8 @@ class AgendaCaller:
         turn_s = draw_turn_s(rng, manner.hurry * (0.4 if barge_in else 1.0)) + silent_s
         if self._chance(manner.silent):
             turn_s += rng.uniform(5.0, 12.0)
-        words = garble(meant, self.agenda.noise, rng) if meant else ""
-        turn_s = long_enough(words, turn_s)
-        lasting_s = speech_s(words, turn_s)
-        heard = interims(words, lasting_s, rng)
-        return CallerTurn(words, meant, act, turn_s, lasting_s, heard, barge_in, gold, hangs_up)
+        bare = CallerTurn("", "", act, turn_s, 0.0, (), barge_in, gold, hangs_up)
+        return spoken(bare, meant, self.agenda.noise, rng)
 
     def _repeat_wears(self, cue: Cue) -> float:
         """1 for being asked the same again by an agent that was given what it asked for."""

@@ -8,19 +8,26 @@ from dataclasses import dataclass, field
 
 from cuecard.clock import LoopClock
 from cuecard.context import Context
+from cuecard.errors import CuecardError
 from cuecard.events import NeedResolved
 from cuecard.session import Engine
 from cuecard.settings import Settings
 from evals.callers import Agenda, AgendaCaller, draw_agenda, load_questions, load_wording
 from evals.callers.plain import with_plain_facts
+from evals.callers.voice import ModelVoice, Voice
 from evals.calls.play import Live, Played, Replayed, Speaker, Watcher, play
 from evals.calls.policies import POLICIES, FutureNeed
 from sops.loader import find, load_procedure
+from sops.models import Procedure
 from sops.tables import load_tables
 
 NONE, OURS, ORACLE = "none", "ours", "oracle"
-CALLER = "agenda"
-"""Who plays the caller; in every row, because another one (a model) would give other figures."""
+AGENDA, MODEL = "agenda", "model"
+"""Who words the caller's turns; in every row, because another one gives other figures."""
+
+
+class NoModel(CuecardError):
+    """A caller was asked for that cannot be had."""
 
 
 @dataclass(slots=True)
@@ -33,6 +40,8 @@ class Compared:
     reached: bool
     """The caller got what they wanted, or a proper close once they wanted to leave."""
     played: dict[str, Played] = field(default_factory=dict)
+    caller: str = AGENDA
+    """Who worded the caller's turns: "agenda", or "model:" and its name."""
 
     def diverged(self, policy: str) -> int:
         """Turns in which the agent did something else than when the words were first spoken; 0 is as it should be."""
@@ -66,9 +75,11 @@ class Bench:
         watch: Watcher | None = None,
         price_s: float | None = None,
         feels_waits: bool = False,
+        caller: str = AGENDA,
     ) -> Compared:
         """The caller of this seed speaks once, with nothing fetched early; then the same words under each policy.
 
+        `caller` is "agenda" for written wording, or "model" for the same agenda in a chat model's words.
         `watched` names the policy whose turns are told to `watch` as they happen.
         """
         procedure = load_procedure(sop)
@@ -76,10 +87,11 @@ class Bench:
         wording = with_plain_facts(load_wording(procedure.name), procedure, tables)
         rng = random.Random(f"{procedure.name}/{seed}")
         agenda = draw_agenda(procedure, tables, wording, load_questions(procedure.name), rng)
-        caller = AgendaCaller(agenda, wording, rng, feels_waits=feels_waits)
-        first = await self._play(sop, seed, NONE, Live(caller), watch=watch if watched == NONE else None)
+        person = AgendaCaller(agenda, wording, rng, feels_waits=feels_waits)
+        voice, by = self._voice(caller, procedure, agenda, rng)
+        first = await self._play(sop, seed, NONE, Live(person), watch=watch if watched == NONE else None, voice=voice)
         last_kind = procedure.actions[first.actions[-1]].kind
-        result = Compared(sop, seed, agenda, caller.reached(first.outcome, last_kind), {NONE: first})
+        result = Compared(sop, seed, agenda, person.reached(first.outcome, last_kind), {NONE: first}, by)
         future = future_of(first)
         for policy in policies:
             if policy != NONE:
@@ -94,6 +106,17 @@ class Bench:
                 )
         return result
 
+    def _voice(self, caller: str, procedure: Procedure, agenda: Agenda, rng: random.Random) -> tuple[Voice | None, str]:
+        if caller == AGENDA:
+            return None, AGENDA
+        chat = self._engine.services.chat
+        if caller != MODEL or chat is None:
+            raise NoModel(
+                f"No caller {caller!r}. There are {AGENDA} and {MODEL}; "
+                f"{MODEL} needs OPENAI_API_KEY or OPENAI_BASE_URL."
+            )
+        return ModelVoice(chat, procedure, agenda, rng), f"{MODEL}:{self._engine.services.settings.chat_model}"
+
     async def _play(
         self,
         sop: str,
@@ -104,20 +127,21 @@ class Bench:
         future: tuple[FutureNeed, ...] = (),
         watch: Watcher | None = None,
         price_s: float | None = None,
+        voice: Voice | None = None,
     ) -> Played:
         procedure = load_procedure(sop)
         # A tenant of its own for each policy, and nothing kept from the one before.
         context = Context(procedure=sop, tenant=policy, prefetch="none" if policy == NONE else "value", price_s=price_s)
         make = POLICIES.get(policy)
         planner = make(procedure, future, random.Random(f"{policy}/{seed}")) if make is not None else None
-        session_id = f"simulated-{CALLER}-{procedure.name}-{seed}"
+        session_id = f"simulated-{procedure.name}-{seed}"
         self._names[f"{policy}/{session_id}"] += 1
         if (nth := self._names[f"{policy}/{session_id}"]) > 1:
             # The engine would take up the call where it was left.
             session_id += f"-again-{nth}"
         session = await self._engine.session(sop, session_id=session_id, context=context, planner=planner)
         session.board.kit.broker.forget_results()
-        return await play(session, speaker, self._clock, watch)
+        return await play(session, speaker, self._clock, watch, voice)
 
 
 def future_of(played: Played) -> tuple[FutureNeed, ...]:

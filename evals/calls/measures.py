@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from cuecard.ledger import percentile
-from evals.calls.bench import CALLER, NONE, ORACLE, OURS, Compared
+from evals.calls.bench import NONE, ORACLE, OURS, Compared
 from evals.calls.intervals import Interval, bootstrap_ratio, mean_interval, wilson
 
 
@@ -59,7 +59,7 @@ def rows_of(compared: Compared) -> list[Row]:
                 sop=compared.sop,
                 seed=compared.seed,
                 policy=policy,
-                caller=CALLER,
+                caller=compared.caller,
                 cohort=compared.agenda.cohort,
                 mood=compared.agenda.mood,
                 goal=compared.agenda.goal,
@@ -149,7 +149,7 @@ def summary(rows: Sequence[Row], policy: str = OURS) -> dict[str, Any]:
         "overhead_ms_p95": _rounded(percentile(overheads, 95)),
         "diverged": sum(row.diverged for row in ours),
         "outcomes": dict(sorted(Counter(row.outcome for row in ours).items())),
-        "caller": CALLER,
+        "caller": ", ".join(sorted({row.caller for row in ours})),
         "data": "simulated",
     }
 

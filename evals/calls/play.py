@@ -9,6 +9,7 @@ from cuecard.events import Event
 from cuecard.ledger import Ledger, ledger_of
 from cuecard.session import Reply, Session
 from evals.callers import AgendaCaller, CallerTurn, Cue
+from evals.callers.voice import Voice
 
 TURN_CAP = 20
 """Agent turns after which a call is cut off, and counted apart."""
@@ -60,8 +61,13 @@ class Played:
     end_s: float = 0.0
 
 
-async def play(session: Session, speaker: Speaker, clock: Clock, watch: Watcher | None = None) -> Played:
-    """From the greeting until somebody hangs up, the agent closes, or the turn cap cuts in."""
+async def play(
+    session: Session, speaker: Speaker, clock: Clock, watch: Watcher | None = None, voice: Voice | None = None
+) -> Played:
+    """From the greeting until somebody hangs up, the agent closes, or the turn cap cuts in.
+
+    `voice` gives the speaker's turns their final words; None leaves them as they are.
+    """
     played = Played()
     began_s = clock.now()
     reply = await session.greet()
@@ -71,6 +77,8 @@ async def play(session: Session, speaker: Speaker, clock: Clock, watch: Watcher 
         turn = speaker.next(cue)
         if turn is None:
             break
+        if voice is not None:
+            turn = await voice.say(turn, reply.text)
         played.turns.append(turn)
         await _let_speak(session, turn, clock)
         if turn.words:

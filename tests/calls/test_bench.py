@@ -113,7 +113,7 @@ def test_a_report_has_the_promised_fields_and_says_that_it_is_simulated(calls: l
     assert list(report) == REPORTED
     assert report["turns"] == len(report["timeline"])
     assert {"words", "belief", "action", "picks", "stall_s", "why"} <= set(report["timeline"][0])
-    assert str(report["session_id"]).startswith("simulated-agenda-")
+    assert str(report["session_id"]).startswith("simulated-")
     assert json.loads(json.dumps(report))["outcome"] == report["outcome"]
     without = call_report(calls[0], NONE)
     assert (without["hidden_s"], without["fetches"]) == (0.0, 0)
