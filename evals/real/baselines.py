@@ -11,20 +11,25 @@ _KINDS: tuple[Kind, ...] = ("action", "source")
 
 
 class ExactCounts:
-    """The first of `levels` that has ever been seen speaks alone: no shrinkage, no prior."""
+    """The first of `levels` that has ever been seen speaks alone: no shrinkage, no prior. Counts may not change later."""
 
     def __init__(self, counts: MemoryCounts, levels: Sequence[str], by: str) -> None:
         self._counts = counts
         self._levels = levels
         self._by = by
+        self._told: dict[tuple[str, int, tuple[Context, ...]], Forecast] = {}
 
     async def predict(self, view: SessionView, horizon: int = HORIZON) -> Forecast:
         known = contexts(situation(view))
-        wanted = [known[level] for level in self._levels if level in known]
-        actions, sources = (
-            tuple(self._first(view.sop, kind, offset, wanted) for offset in range(1, horizon + 1)) for kind in _KINDS
-        )
-        return Forecast(actions=actions, sources=sources, by=self._by)
+        wanted = tuple(known[level] for level in self._levels if level in known)
+        told = self._told.get((view.sop, horizon, wanted))
+        if told is None:
+            actions, sources = (
+                tuple(self._first(view.sop, kind, offset, wanted) for offset in range(1, horizon + 1))
+                for kind in _KINDS
+            )
+            told = self._told[view.sop, horizon, wanted] = Forecast(actions=actions, sources=sources, by=self._by)
+        return told
 
     def _first(self, sop: str, kind: Kind, offset: int, wanted: Sequence[Context]) -> dict[str, float]:
         rows = (self._counts.row(CountKey(sop, kind, offset, context)) for context in wanted)
