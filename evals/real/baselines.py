@@ -11,7 +11,7 @@ _KINDS: tuple[Kind, ...] = ("action", "source")
 
 
 class ExactCounts:
-    """The first of `levels` that has ever been seen speaks alone: no shrinkage, no prior. Counts may not change later."""
+    """The first of `levels` that was ever seen speaks alone: no shrinkage, no prior. Counts may not change later."""
 
     def __init__(self, counts: MemoryCounts, levels: Sequence[str], by: str) -> None:
         self._counts = counts
