@@ -11,6 +11,7 @@ from tests.server import forked
 for name in (
     "anyio._backends._asyncio",
     "chromadb",
+    "langchain_openai",
     "langgraph.checkpoint.postgres.aio",
     "langgraph.store.postgres.aio",
     "psycopg_pool",
