@@ -8,18 +8,16 @@ import asyncio
 import contextvars
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-
-import numpy as np
-import tenacity
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from cuecard.clock import Clock
 from cuecard.errors import FetchRefused
 from cuecard.events import Event
+from cuecard.prefetch.attempts import Attempts, Embed
 from cuecard.prefetch.breaker import Breaker
 from cuecard.prefetch.events import FetchEnded, FetchStarted
-from cuecard.prefetch.fetchers.base import Fetchers, JunkError, TransientFetchError
+from cuecard.prefetch.fetchers.base import Fetchers, JunkError
 from cuecard.prefetch.flight import Flight, SessionId, Work, items_of
 from cuecard.prefetch.limits import LONG_SHOT, Account, Limits, backend_of
 from cuecard.prefetch.safety import forbidden
@@ -32,19 +30,12 @@ from cuecard.prefetch.types import (
     Missing,
     Outcome,
     Reason,
-    Record,
-    Vector,
 )
 from cuecard.prefetch.writes import MemoryWriteLedger, WriteLedger, Writer
 from sops.models import Dependency
 
-RETRIES = 2
-"""Further attempts of a read after a transient failure, all inside the dependency's own time-out."""
-BACKOFF_S = 0.2
 CACHED = 512
 """Results of tenant or shared scope kept for other sessions until they expire."""
-
-Embed = Callable[[Sequence[str]], Vector]
 
 
 @dataclass(slots=True)
@@ -86,15 +77,12 @@ class FetchBroker:
         ledger: WriteLedger | None = None,
         embed: Embed | None = None,
     ) -> None:
-        self._fetchers = fetchers
         self._clock = clock
-        self._rng = rng
+        self._attempts = Attempts(fetchers, clock, rng, embed)
         self._limits = limits or Limits()
-        self._embed = embed
         self._works: dict[FetchKey, Work] = {}
         self._queues: dict[str, dict[FetchKey, Work]] = {}
         self._sinks: dict[SessionId, Sink] = {}
-        self._vectors: dict[str, Vector] = {}
         self._breakers: defaultdict[str, Breaker] = defaultdict(Breaker)
         self._cache: dict[FetchKey, _Cached] = {}
         self._books = _Books()
@@ -276,7 +264,7 @@ class FetchBroker:
         breaker = self._breakers[call.dep]
         try:
             async with asyncio.timeout(call.spec.timeout_s):
-                result = await self._fetch(call, work)
+                result = await self._attempts.fetch(call, work)
         except TimeoutError:
             breaker.failed(self._clock.now())
             self._end(work, Missing(call.dep, "timeout", f"no answer within {call.spec.timeout_s:g} s"))
@@ -295,59 +283,6 @@ class FetchBroker:
         else:
             breaker.succeeded()
             self._land(work, result)
-
-    async def _fetch(self, call: FetchCall, work: Work) -> FetchResult:
-        fetcher = self._fetchers.get(call.spec.fetch.type)
-        if fetcher is None:
-            raise FetchRefused(call.dep, f"no fetcher for type {call.spec.fetch.type!r} is configured")
-        try:
-            result = await fetcher.fetch(call)
-        except (TransientFetchError, OSError) as error:
-            if isinstance(error, TimeoutError):
-                raise
-            # Only a failure pays for the retry machinery.
-            result = await self._again(fetcher.fetch, call, work)
-        if not isinstance(result, FetchResult):
-            raise JunkError(call.dep, f"the fetcher returned a {type(result).__name__}, not a FetchResult")
-        if self._embed is not None and any(record.vector is None for record in result.records):
-            result = await self._embedded(result)
-        return result
-
-    async def _again(self, fetch: Callable[[FetchCall], object], call: FetchCall, work: Work) -> FetchResult:
-        def full_jitter(state: tenacity.RetryCallState) -> float:
-            return self._rng.uniform(0.0, BACKOFF_S * 2.0**state.attempt_number)
-
-        await self._clock.sleep(self._rng.uniform(0.0, BACKOFF_S))
-        retrying = tenacity.AsyncRetrying(
-            retry=tenacity.retry_if_exception_type((TransientFetchError, OSError)),
-            stop=tenacity.stop_after_attempt(RETRIES),
-            wait=full_jitter,
-            sleep=self._clock.sleep,
-            reraise=True,
-        )
-        async for attempt in retrying:
-            with attempt:
-                work.attempts += 1
-                answer = await fetch(call)  # type: ignore[misc]
-        return answer  # type: ignore[no-any-return]
-
-    async def _embedded(self, result: FetchResult) -> FetchResult:
-        """The result with a vector on every record, for the pool to rank; off the loop, as it takes milliseconds."""
-        assert self._embed is not None
-        texts = [_embedded_text(record) for record in result.records if record.vector is None]
-        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        if new:
-            vectors = await asyncio.to_thread(self._embed, new)
-            for text, vector in zip(new, vectors, strict=True):
-                while len(self._vectors) >= CACHED:
-                    del self._vectors[next(iter(self._vectors))]
-                self._vectors[text] = np.asarray(vector, np.float32)
-        return FetchResult(
-            tuple(
-                replace(record, vector=self._vectors.get(_embedded_text(record))) if record.vector is None else record
-                for record in result.records
-            )
-        )
 
     def _land(self, work: Work, result: FetchResult) -> None:
         now_s = self._clock.now()
@@ -425,9 +360,3 @@ class FetchBroker:
             # Off the table at once: a new wish for this key may start while the cancelled task still unwinds.
             self._end(work, Missing(work.key.dep, "withdrawn"))
         return True
-
-
-def _embedded_text(record: Record) -> str:
-    """A passage is embedded with its title, as the corpus does it."""
-    title = record.data.get("title")
-    return f"{title}. {record.text}" if title else record.text
