@@ -49,10 +49,13 @@ class Dynamics:
         return self._after.get(name, self._uniform)
 
     def expected(self, action: str | None, before: Distribution) -> Doubles:
-        """The same, leaning on the state of the turn before where its affect lasts."""
+        """The same, leaning on the state of the turn before where its affect lasts.
+
+        No action and no turn before: perhaps the first words of a call, which answer a greeting, said or not.
+        """
         prior = self.after(action)
         if not before:
-            return prior
+            return prior if action else 0.5 * prior + 0.5 * self.after(self._procedure.start)
         held = np.zeros_like(prior)
         for state, p in before.items():
             if state in self._index:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cuecard.belief.repairs import REPAIR, negated, repaired
+from cuecard.belief.repairs import REPAIR, negated, repaired, said_anew
 from sops.models import Fact, Procedure
 from sops.values import normalise, spoken_date, spoken_digits, spoken_number
 
@@ -69,14 +69,11 @@ class FactExtractor:
         by_name: dict[str, list[_Found]] = {}
         for one in sorted(found, key=lambda one: one.start):
             by_name.setdefault(one.name, []).append(one)
-        updates: list[FactUpdate] = []
-        for name, candidates in by_name.items():
-            value = _choose(words, candidates)
-            if value is not None and value != have.get(name):
-                updates.append(FactUpdate(name, value, corrected=name in have))
+        chosen = {name: _choose(words, all_, self._facts[name].keep) for name, all_ in by_name.items()}
+        said = {name: value for name, value in chosen.items() if value is not None}
+        updates = [FactUpdate(n, v, corrected=n in have) for n, v in said.items() if v != have.get(n)]
         # A value said again in full is not put right in part by whatever other numbers stand near it.
-        whole = {update.name for update in updates} | {n for n, all_ in by_name.items() if _choose(words, all_)}
-        updates += [FactUpdate(n, v, corrected=True) for n, v in self._mended(words, have, whole, asked)]
+        updates += [FactUpdate(n, v, corrected=True) for n, v in self._mended(words, have, set(said), asked)]
         return updates
 
     def _mended(
@@ -160,13 +157,15 @@ def _without_overlaps(found: list[_Found]) -> list[_Found]:
     return kept
 
 
-def _choose(words: str, candidates: list[_Found]) -> str | None:
+def _choose(words: str, candidates: list[_Found], keep: str) -> str | None:
     """The value that stands: never one that is negated, and what follows the last repair where there is one."""
     standing = [one for one in candidates if not negated(words, one.start)]
     if not standing:
         return None
     repairs = [match.end() for match in REPAIR.finditer(words)]
-    if repairs:
-        after = [one for one in standing if one.start >= repairs[-1]]
-        return (after[0] if after else standing[-1]).value
-    return standing[0].value
+    if not repairs:
+        return standing[0].value
+    after = [one for one in standing if one.start >= repairs[-1]]
+    chosen = after[0] if after else standing[-1]
+    tail = chosen.end < repairs[-1] and keep == "digits"
+    return (said_anew(words[repairs[-1] :], chosen.value) if tail else None) or chosen.value

@@ -77,7 +77,7 @@ def fit_states(procedure: Procedure, ear: Ear) -> Fitted:
     said += [Said("", said[i].label, COMPOUND_TRUST) for i in examples]
     for garble in (broken_off, stumbled):
         changed = [(i, garbled) for i in examples if (garbled := garble(said[i].text)) != said[i].text]
-        heard += ear.hear_all([garbled for _, garbled in changed])
+        heard += ear.hear_all([garbled for _, garbled in changed]) if changed else []
         groups += [i for i, _ in changed]
         said += [Said(garbled, said[i].label, GARBLED_TRUST) for i, garbled in changed]
     return fit(_rows(said, heard, groups), len(procedure.states), STATE_WEIGHTS)

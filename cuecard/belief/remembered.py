@@ -67,7 +67,7 @@ def each_once(embed: Embed) -> Embed:
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
             known.update(zip(new, embed(new), strict=True))
-        return np.stack([known[text] for text in texts])
+        return np.stack([known[text] for text in texts]) if texts else embed(texts)
 
     return embed_new
 

@@ -82,6 +82,13 @@ def _repaired_digits(words: str, known: str) -> str | None:
     return None
 
 
+def said_anew(words: str, value: str) -> str | None:
+    """The value with its last digits as the words that follow it say: "882431, no wait, four three two"."""
+    match = _DIGITS.match(words.lstrip(" ,.-").removeprefix("it's ").removeprefix("that's "))
+    digits = spoken_digits(match.group()) if match else ""
+    return value[: -len(digits)] + digits if 1 < len(digits) < len(value) else None
+
+
 def _repaired_date(words: str, known: str) -> str | None:
     """One part of "28 May 1968" said anew: its day, its month or its year."""
     parts = known.split()

@@ -12,6 +12,7 @@ from cuecard.belief.features import Floats
 from cuecard.belief.types import Belief
 from cuecard.models.embeddings import load_embedder
 from sops import Procedure
+from sops.models import Cohort, Mood, State
 
 NOBODY = Belief()
 
@@ -133,3 +134,16 @@ def test_a_caller_who_only_says_yes_stays_unknown(classifier: EmbeddedClassifier
         belief = classifier.judge_text("yes", "present_quote", belief)
     for name, cohort in procedure.cohorts.items():
         assert belief.cohort[name] == pytest.approx(cohort.prior, abs=0.15)
+
+
+def test_two_states_of_one_word_and_one_kind_of_caller_are_enough(procedure: Procedure) -> None:
+    states = {"yes": State(description="Yes.", examples=("yes",)), "no": State(description="No.", examples=("no",))}
+    anyone = {"anyone": Cohort(prior=1.0, description="Anyone.", moods={"calm": Mood(prior=1.0, description="Calm.")})}
+    tiny = procedure.model_copy(update={"name": "tiny", "states": states, "cohorts": anyone})
+    belief = EmbeddedClassifier(tiny, load_embedder().embed).judge_text("nope", None, NOBODY)
+    assert belief.likely_state == "no"
+    assert belief.mood == {"anyone/calm": 1.0}
+
+
+def test_a_call_that_starts_with_hello_is_opened(classifier: EmbeddedClassifier) -> None:
+    assert classifier.judge_text("hello", None, NOBODY).likely_state == "opens"

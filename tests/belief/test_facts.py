@@ -138,6 +138,21 @@ def test_the_last_of_several_self_corrections_wins(extractor: FactExtractor) -> 
 
 
 @pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("double eight two four three one, no wait, four three two", "882432"),
+        ("447 109 sorry 108", "447108"),
+        ("it's 447109, actually two minutes please", "447109"),
+        ("sorry, it's 447109", "447109"),
+    ],
+)
+def test_the_end_of_a_number_can_be_said_anew_in_the_same_breath(
+    extractor: FactExtractor, text: str, value: str
+) -> None:
+    assert values(extractor, text, "verify_identity") == {"policy_number": value}
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "1 " * 50_000,
