@@ -27,6 +27,8 @@ class Header:
     options: dict[str, Any] = field(default_factory=dict)
     model: str = ""
     """The chat model that took part; "" for none."""
+    load: float | None = None
+    """Processes that wanted a core when it began (one-minute average): wall times mean little far above the cores."""
 
 
 @dataclass(slots=True)

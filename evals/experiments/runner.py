@@ -88,6 +88,7 @@ def _opened(
         code=fingerprint(),
         options=chosen,
         model=settings.chat_model if settings.has_model else "",
+        load=round(os.getloadavg()[0], 1),
     )
     say(f"{experiment.name}: {before_run(bar, header.bar_sha256, header.begun_at)}")
     return begin(path, header)

@@ -33,8 +33,10 @@ def document(results: Results, experiments: Path = EXPERIMENTS) -> Document:
     begun = datetime.fromtimestamp(header.begun_at, UTC).strftime("%Y-%m-%d %H:%M UTC")
     commit = f", commit {header.bar_commit[:10]}" if header.bar_commit else ""
     who = f"chat model {header.model}" if header.model else "no chat model"
+    busy = [] if header.load is None else [f"machine load {header.load:g} when it began"]
     origin = [
         f"run begun {begun}; {len(results.done)} units; product files {header.code}; {who}; {experiment.data} data",
+        *busy,
         f"bar known to be older by {header.bar_known_by}{commit}; sha256 of the bar {header.bar_sha256[:16]}",
         f"sha256 of the recorded rows {results.sha256[:16]}",
     ]
