@@ -145,6 +145,9 @@ async def write_once(board: Board, dep: str, *, hold: Callable[[str], None]) -> 
     if isinstance(outcome, Fetched) and outcome.items:
         item = outcome.items[0]
         board.desk.writes[key] = item.text
+        # What was done stays at hand for the rest of the call: the closing names its reference.
+        item.pinned = True
+        board.pool.add(item, board.now_s)
         return _book(board, dep, key, Met(item, "write", stall_s, "the caller confirmed"), item)
     if isinstance(outcome, Fetched):
         raise FetchError(dep, f"{dep} returned nothing, so nobody can say that it happened")
