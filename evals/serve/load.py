@@ -18,6 +18,8 @@ LINES = (
 )
 """Written for this bench; nothing is tuned on them."""
 THINK_S = 3.0
+ALONE_THINK_S = 0.3
+"""A single caller speaks more often, or there would be too few turns to tell anything."""
 N_BARE = 8
 """Callers of the bare model, while the others talk: the same machine, at the same time."""
 
@@ -32,6 +34,7 @@ class Waits(NamedTuple):
 async def talk(gateway_url: str, model_url: str, n_sessions: int, seconds: float, prefix: str) -> Waits:
     """Keep `n_sessions` calls going for that long."""
     waits = Waits([], [])
+    think_s = THINK_S if n_sessions > 1 else ALONE_THINK_S
     rng = random.Random(n_sessions)
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=n_sessions + N_BARE)
     async with httpx.AsyncClient(timeout=60.0, limits=limits) as client:
@@ -48,7 +51,7 @@ async def talk(gateway_url: str, model_url: str, n_sessions: int, seconds: float
                 if loop.time() - wait_s >= measured_from:
                     into.append(wait_s)
                 n += 1
-                await asyncio.sleep(THINK_S * rng.uniform(0.7, 1.3))
+                await asyncio.sleep(think_s * rng.uniform(0.7, 1.3))
 
         await asyncio.gather(
             *(speak(gateway_url, f"{prefix}-{n}", "insurance_renewal", waits.gateway) for n in range(n_sessions)),
