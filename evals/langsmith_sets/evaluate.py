@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import warnings
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import Any
@@ -29,6 +30,11 @@ def client() -> Client:
     if not os.environ.get("LANGSMITH_API_KEY"):
         raise NoKey("--upload needs LANGSMITH_API_KEY (and LANGSMITH_ENDPOINT for a server of your own).")
     return Client()
+
+
+def offline() -> Client:
+    """A client that asks nobody anything: `info` is what it would have asked its server for."""
+    return Client(api_url="http://localhost:9", api_key="offline", info={}, auto_batch_tracing=False)
 
 
 def evaluate_dataset(dataset: str, *, at_most: int | None = None, upload: bool = False) -> dict[str, Any]:
@@ -61,15 +67,18 @@ async def _evaluated(dataset: str, rows: Sequence[dict[str, Any]], sender: Clien
             if sender is None
             else uploaded(sender, f"cuecard-{dataset}", rows)
         )
-        results = await aevaluate(
-            job.target,
-            data=data,
-            evaluators=list(job.evaluators),
-            max_concurrency=0,
-            upload_results=sender is not None,
-            experiment_prefix=f"cuecard-{dataset}",
-            client=sender,
-        )
+        with warnings.catch_warnings():
+            # What keeps results at home is in LangSmith's beta; it has worked since 0.1.
+            warnings.filterwarnings("ignore", message=".*upload_runs.* parameter is in beta")
+            results = await aevaluate(
+                job.target,
+                data=data,
+                evaluators=list(job.evaluators),
+                max_concurrency=0,
+                upload_results=sender is not None,
+                experiment_prefix=f"cuecard-{dataset}",
+                client=sender or offline(),
+            )
         scores: dict[str, list[float]] = {}
         async for row in results:
             for one in row["evaluation_results"]["results"]:

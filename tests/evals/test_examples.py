@@ -94,7 +94,7 @@ class _StandIn(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.seen.append(("POST", self.path, raw))
-        self._answer(_DATASET if self.path == "/datasets" else {"count": 1, "example_ids": []})
+        self._answer(_DATASET if self.path == "/datasets" else [])
 
     def log_message(self, format: str, *args: Any) -> None:
         """Silent: a test's output is its own."""
