@@ -31,6 +31,8 @@ class Prospects:
     p_next: Floats
     """P(used in the very next turn)."""
     latency_s: Floats
+    price_s: float = 0.0
+    """What a fetch that is not used costs; paid in `value_s` already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ class RecordOutlook:
             first[0].sum(axis=-1),
             first[0, :, 0],
             self._latency_s,
+            self._price_s,
         )
 
     def _step(self, turn: int) -> Floats:
@@ -180,6 +183,7 @@ class QuestionOutlook:
             uses.p_use[at],
             uses.p_next[at],
             self._latency_s,
+            float(self._price_s),
         )
 
     def _used(self, topics: Floats) -> Uses:

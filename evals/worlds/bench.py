@@ -22,6 +22,7 @@ LOOK_AHEADS = (1, 2, 3, 4)
 FIELDS = (
     "hidden_pct",
     "stall_s_per_call",
+    "regret_s",
     "p95_turn_stall_s",
     "fetches",
     "wasted",
@@ -40,6 +41,7 @@ class Task(NamedTuple):
     policies: tuple[str, ...]
     allowance: Allowance
     price_s: float
+    explore: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,8 +82,13 @@ def makers(world: World, training: Sequence[Sequence[Turn]], task: Task) -> Mapp
         known = ours(world, training, task.price_s, task.allowance)
         return Garbage(known.habits, known.costs, known.needs, known.supervisor_s)
 
+    def mine() -> Policy:
+        policy = ours(world, training, task.price_s, task.allowance)
+        policy.dice = np.random.default_rng(task.seed) if task.explore else None
+        return policy
+
     return {
-        "ours": lambda: fixed(ours(world, training, task.price_s, task.allowance)),
+        "ours": lambda: fixed(mine()),
         "none": lambda: fixed(Nothing(wait_s)),
         "all_at_identity": lambda: fixed(Rule(wait_s, needs=records)),
         "all_plus_top20": lambda: fixed(Rule(wait_s, needs=popular())),
@@ -154,6 +161,7 @@ def _row(played: Sequence[Played], none_s: float, oracle_s: float) -> dict[str, 
     return {
         "hidden_pct": 100.0 * hidden_s / max(1e-9, none_s - oracle_s),
         "stall_s_per_call": stall_s,
+        "regret_s": stall_s - oracle_s,
         "p95_turn_stall_s": float(np.percentile([s for one in played for s in one.stalls_s], 95)),
         "fetches": fetches,
         "wasted": float(np.mean([one.wasted for one in played])),
@@ -170,12 +178,13 @@ def bench(
     *,
     allowance: Allowance,
     price_s: float = 0.0,
+    explore: bool = False,
     processes: int = 2,
     policies: Sequence[str] = POLICIES,
     on_done: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
     """{world: {policy: fields}}: medians over seeds, with the lowest and highest as `<field>_range`."""
-    tasks = [Task(world, seed, tuple(policies), allowance, price_s) for world in worlds for seed in seeds]
+    tasks = [Task(world, seed, tuple(policies), allowance, price_s, explore) for world in worlds for seed in seeds]
     rows: dict[str, list[dict[str, dict[str, float]]]] = {world: [] for world in worlds}
     for task, found in _run(tasks, processes):
         rows[task.world].append(found)

@@ -40,6 +40,8 @@ class Ours:
     hears_partials: bool = True
     drops: bool = True
     refetch_share: float = 0.0
+    dice: np.random.Generator | None = None
+    """Given, the decision to fetch is explored by Thompson sampling."""
     records: RecordOutlook = field(init=False)
     questions: QuestionOutlook = field(init=False)
 
@@ -53,7 +55,7 @@ class Ours:
     def wishes(self, event: str, live: Live, turns: int) -> list[Wish]:
         wishes = []
         for prospects in self.prospects(event, live, turns):
-            wishes += choose(prospects, lambda name: live.fresh_for_s(self.needs[name]), self.next_s)
+            wishes += choose(prospects, lambda name: live.fresh_for_s(self.needs[name]), self.next_s, self.dice)
         wishes.sort(key=lambda choice: -choice.urgency)
         return [Wish(self.needs[choice.name], choice.urgency, choice.p_use) for choice in wishes]
 

@@ -100,3 +100,16 @@ def test_waiting_is_worth_more_where_the_need_cannot_come_next_turn(world: World
     assert float(greeting.p_next.max()) < 0.01
     assert np.all(greeting.value_s - greeting.wait_s < 0.01)
     assert float((middle.value_s - middle.wait_s).max()) > 0.01
+
+
+def test_exploring_tries_what_is_unsure_and_pays_for_it(world: World, script: worlds.Scripts) -> None:
+    mine, curious = (ours(world, script.training, 0.08) for _ in range(2))
+    curious.dice = np.random.default_rng(1)
+    steady_s, exploring_s = (
+        worlds.mean_stall_s(worlds.play_all(world, script, lambda call, policy=policy: policy))  # type: ignore[misc]
+        for policy in (mine, curious)
+    )
+    assert abs(exploring_s - steady_s) < 1.0
+    assert waste(worlds.play_all(world, script, lambda call: curious)) > waste(
+        worlds.play_all(world, script, lambda call: mine)
+    )

@@ -15,6 +15,7 @@ def command(
     price: Annotated[
         float, typer.Option(help="Least price of a fetch, in stall-seconds; more of it wastes less.")
     ] = 0.0,
+    explore: Annotated[bool, typer.Option(help="Thompson sampling on ours' decision to fetch.")] = False,
     processes: Annotated[int, typer.Option(help="Worlds played at once.")] = 2,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
@@ -37,6 +38,7 @@ def command(
             range(seed_base + 1, seed_base + 1 + seeds),
             allowance=Allowance(wasted=allowance),
             price_s=price,
+            explore=explore,
             processes=processes,
             on_done=lambda: bar.advance(bar_task),
         )
