@@ -23,7 +23,6 @@ _TAIL = re.compile(
     r"|at the end|ends? (?:in|with)|ending)\b"
 )
 _DATED = re.compile(r"(?i)\b(?:birth\w*|born|date|month|year)\b")
-_PAIR = re.compile(r"(?i)([\w][\w ]{0,40}?)[ ,]+(?:and )?not ([\w][\w ]{0,40})")
 
 _DIGIT = r"(?:(?:double|triple|treble) )?(?:zero|oh|nought|one|two|three|four|five|six|seven|eight|nine|\d+)"
 _DIGITS = re.compile(rf"(?i)\b{_DIGIT}(?:[ ,-]+{_DIGIT})*\b")
