@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 
@@ -98,15 +99,14 @@ def ours(
 
 
 class Garbage(Ours):
-    """Ours, fed a forecast about other things than it says: every pass its names are shuffled."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._dice = np.random.default_rng(13)
+    """Ours, fed a forecast about other things than it says: each chance stands under another item's name."""
 
     def prospects(self, event: str, live: Live, n_turns: int) -> list[Prospects]:
         found = super().prospects(event, live, n_turns)
-        return [replace(p, names=self._shuffled(p.names)) for p in found]
+        return [replace(one, names=shuffled(one.names)) for one in found]
 
-    def _shuffled(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(names[n] for n in self._dice.permutation(len(names)))
+
+@cache
+def shuffled(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The same wrong order every time: a new one each turn would come across everything in the end."""
+    return tuple(names[n] for n in np.random.default_rng(13).permutation(len(names)))
