@@ -53,7 +53,7 @@ class PartialListener:
         """The transcript so far; looked at once it has been still for `DEBOUNCE_S`. Never speaks, never raises."""
         self.cancel()
         loop = asyncio.get_running_loop()
-        self._task = loop.create_task(self._settle(_normal(text)), context=contextvars.Context())
+        self._task = loop.create_task(self._settle(" ".join(text.split())), context=contextvars.Context())
 
     async def finish(self, text: str) -> Words:
         """The final words. No embedding runs when they are what was heard last."""
@@ -72,18 +72,20 @@ class PartialListener:
             self._task.cancel()
             self._task = None
 
-    async def _settle(self, words: str) -> None:
+    async def _settle(self, text: str) -> None:
         await self._clock.sleep(DEBOUNCE_S)
+        words = _normal(text)
         if not words:
             return
-        self._on_words(words)
+        # As it was said: what is asked with these words is joined by the final ones only if they are the same.
+        self._on_words(text)
         async with self._lock:
             vector = await self._vector(words)
         if len(words.split()) < MIN_WORDS:
             return
         if self._asked is None or float(np.dot(self._asked, vector)) < MOVED:
             self._asked = vector
-            self._on_query(words, vector)
+            self._on_query(text, vector)
 
     async def _vector(self, words: str) -> Vector:
         if self._embedded is not None and self._embedded[0] == words:

@@ -80,7 +80,7 @@ def test_the_query_is_sent_again_only_when_the_meaning_has_moved() -> None:
             await pause()
 
     ear = listening(scene)
-    assert ear.queries == ["is my windscreen covered", "no the price i meant is what"]
+    assert ear.queries == ["is my windscreen covered", "no the price I meant is what"]
     assert len(ear.words) == 3
 
 
@@ -90,7 +90,7 @@ def test_two_words_are_no_question_yet_but_may_hold_a_fact() -> None:
         await pause()
 
     ear = listening(scene)
-    assert ear.words == ["ab12 cde"]
+    assert ear.words == ["AB12 CDE"]
     assert not ear.queries
 
 
