@@ -4,8 +4,13 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from evals.calls.intervals import RESAMPLES, bootstrap_ratio
 from evals.experiments.types import Measure, Row
+
+MANY = 200
+"""Calls from which on resampling one by one takes seconds."""
 
 
 def rank(p: Mapping[str, float], truth: str) -> int:
@@ -30,8 +35,16 @@ def top(rows: Sequence[Row], key: str, k: int) -> Measure:
     n = int(sum(below for _, below in pairs))
     if n == 0:
         return Measure(None, math.nan, math.nan, 0)
-    low, high = bootstrap_ratio(pairs, scale=100.0)
+    low, high = bootstrap_ratio(pairs, scale=100.0) if len(pairs) <= MANY else _many(pairs)
     return Measure(round(100.0 * sum(above for above, _ in pairs) / n, 2), low, high, n)
+
+
+def _many(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """The same interval by array arithmetic."""
+    table = np.asarray(pairs)
+    drawn = table[np.random.default_rng(0).integers(0, len(table), (RESAMPLES, len(table)))].sum(axis=1)
+    low, high = np.percentile(100.0 * drawn[:, 0] / drawn[:, 1], [2.5, 97.5])
+    return round(float(low), 3), round(float(high), 3)
 
 
 def lead(ours: Sequence[Row], theirs: Sequence[Row], key: str, k: int, seed: int = 0) -> Measure:
