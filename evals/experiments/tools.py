@@ -65,7 +65,7 @@ class Tools:
     def index(self, corpus: str) -> Index:
         """A shipped corpus, searched in memory."""
         if corpus not in self._indexes:
-            self._indexes[corpus] = open_index(corpus, self.embedder.embed, None)
+            self._indexes[corpus] = open_index(corpus, self.embedder.embed, self.settings.data_dir / "indexes")
             self._stack.callback(self._indexes[corpus].close)
         return self._indexes[corpus]
 
