@@ -61,7 +61,7 @@ def build_kit(
     return Kit(
         procedure=procedure,
         path=path,
-        classifier=_classifier(procedure, path, embedder),
+        classifier=_classifier(procedure, path, embedder, settings.data_dir / "classifiers"),
         extractor=FactExtractor(procedure),
         broker=broker,
         prior=ProcedurePrior(procedure),
@@ -75,10 +75,10 @@ _FITTED: dict[tuple[Path, int, str], EmbeddedClassifier] = {}
 """Fitting takes a second, and a classifier never changes: engines of one process share it."""
 
 
-def _classifier(procedure: Procedure, path: Path, embedder: Embedder) -> EmbeddedClassifier:
+def _classifier(procedure: Procedure, path: Path, embedder: Embedder, cache: Path) -> EmbeddedClassifier:
     key = (path, path.stat().st_mtime_ns, getattr(embedder, "model", ""))
     if key not in _FITTED:
-        _FITTED[key] = EmbeddedClassifier(procedure, embedder.embed)
+        _FITTED[key] = EmbeddedClassifier(procedure, embedder.embed, cache=cache)
     return _FITTED[key]
 
 
