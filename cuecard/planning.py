@@ -54,6 +54,15 @@ class Nothing:
         return []
 
 
+def _p_soon(board: Board, dep: str) -> float:
+    """P(a step that needs it comes up): sure for steps of the path still ahead, as forecast for the others."""
+    procedure, done = board.kit.procedure, board.view().done
+    needing = [name for name, action in procedure.actions.items() if dep in action.needs]
+    if dep == procedure.verify_with or any(name in procedure.path and name not in done for name in needing):
+        return 1.0
+    return max((board.forecast.p_action_within(name) for name in needing), default=0.0)
+
+
 def partial_jobs(board: Board, words: str, vector: Vector | None, facts: dict[str, str]) -> list[FetchJob]:
     """What the step that answers these words would need, for each state they are likely to be, and what new slots fire.
 
@@ -70,8 +79,8 @@ def partial_jobs(board: Board, words: str, vector: Vector | None, facts: dict[st
                 for dep in procedure.actions[action].needs:
                     wanted.setdefault(dep, (action, p))
     for dep, spec in procedure.dependencies.items():
-        if set(spec.requires) & facts.keys() and not is_query(spec):
-            wanted.setdefault(dep, ("", 1.0))
+        if set(spec.requires) & facts.keys() and not is_query(spec) and (p := _p_soon(board, dep)) >= LIKELY_STATE:
+            wanted.setdefault(dep, ("", p))
     jobs = []
     for dep, (action, p) in wanted.items():
         spec = procedure.dependencies[dep]
