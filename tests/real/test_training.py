@@ -36,7 +36,7 @@ def calls(*numbers: int) -> list[Session]:
 
 
 def shop(n_epochs: int = 15, seed: int = 0) -> Workshop:
-    plan = Plan(n_members=2, n_epochs=n_epochs, batch=32, n_axes=8, size=Size(24, 16))
+    plan = Plan(n_members=2, n_epochs=n_epochs, fewest_steps=0, batch=32, n_axes=8, size=Size(24, 16))
     return Workshop(Hashed(), None, lambda _: None, plan, seed)
 
 

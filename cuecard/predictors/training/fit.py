@@ -42,6 +42,8 @@ class Plan(NamedTuple):
 
     n_members: int = 6
     n_epochs: int = 12
+    fewest_steps: int = 500
+    """Few sessions are gone through more often, until there have been so many batches."""
     batch: int = 256
     peak_rate: float = 2e-3
     decay: float = 0.02
@@ -97,9 +99,10 @@ def _train_one(
     net = fresh(len(names.marks), examples.texts.shape[1], names.n_out, plan.size, rng)
     batch = min(plan.batch, len(rows))
     n_batches = len(rows) // batch
-    optimiser = _Adam(net, plan, n_batches * plan.n_epochs)
+    n_epochs = max(plan.n_epochs, plan.fewest_steps // n_batches)
+    optimiser = _Adam(net, plan, n_batches * n_epochs)
     weights = [HEAD_WEIGHTS[head] for head in names.labels]
-    for _ in range(plan.n_epochs):
+    for _ in range(n_epochs):
         order = rng.permutation(rows)
         for start in range(0, n_batches * batch, batch):
             part = _batch(examples, order[start : start + batch], plan.regularised.drop_marks, rng)
