@@ -87,7 +87,8 @@ async def meet(
 ) -> Met:
     """Get what the action needs. `hold` is called with the holding phrase only if the caller has to wait.
 
-    Emits `NeedResolved` either way. Never raises for a failing source: the reply does without.
+    Emits `NeedResolved` either way. Never raises for a failing source: the reply does without. The turn's stall is
+    booked by the caller, who knows which waits ran side by side.
     """
     spec = board.kit.procedure.dependencies[dep]
     job = wanted_job(board, dep, Wish("live", action), words, vector)
@@ -111,7 +112,6 @@ async def meet(
         hold(spec.holding)
     outcome = await flight.wait()
     stall_s = board.now_s - began_s
-    board.live.stall_s += stall_s
     if isinstance(outcome, Missing):
         board.log.emit(Degraded(part=dep, reason=f"{outcome.reason}: {outcome.detail}"))
         return _book(board, dep, job.key.args, Met(None, "missing", stall_s, outcome.reason), None)
@@ -141,7 +141,6 @@ async def write_once(board: Board, dep: str, *, hold: Callable[[str], None]) -> 
     began_s = board.now_s
     outcome = await board.kit.broker.execute_write(dep, spec, args, idempotency_key=key, verified=board.desk.verified)
     stall_s = board.now_s - began_s
-    board.live.stall_s += stall_s
     if isinstance(outcome, Fetched) and outcome.items:
         item = outcome.items[0]
         board.desk.writes[key] = item.text

@@ -45,6 +45,7 @@ async def verify(board: Board) -> None:
     if given == desk.refused:
         return
     met = await meet(board, procedure.verify_with, action="verify", words="", vector=None, hold=board.hold)
+    board.live.stall_s += met.stall_s
     if met.item is not None:
         record = met.item.data
         desk.verified = all(same(value, record[fact]) for fact, value in given.items() if fact in record)

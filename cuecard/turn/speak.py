@@ -57,9 +57,11 @@ async def _meet_all(board: Board, action: str, declared: Action) -> dict[str, Me
     met = await asyncio.gather(
         *(meet(board, dep, action=action, words=words, vector=vector, hold=board.hold) for dep in reads)
     )
+    board.live.stall_s += max((one.stall_s for one in met), default=0.0)
     by_dep = dict(zip(reads, met, strict=True))
     for dep in writes:
         by_dep[dep] = await write_once(board, dep, hold=board.hold)
+        board.live.stall_s += by_dep[dep].stall_s
     return by_dep
 
 
