@@ -56,6 +56,9 @@ def _answered_soon(board: Board, dep: str, near: Sequence[Near]) -> bool:
 async def _query_vector(board: Board, job: FetchJob) -> Vector:
     if job.call.vector is not None:
         return job.call.vector
+    known = board.asked.vector_of(job.key.dep, job.key.args)
+    if known is not None:
+        return known
     rows = await asyncio.to_thread(board.kit.embed, [job.call.query])
     return np.asarray(rows[0], np.float32)
 

@@ -41,6 +41,10 @@ class Asked:
         while len(self._rows) > KEPT:
             del self._rows[next(iter(self._rows))]
 
+    def vector_of(self, dep: str, args: str) -> Vector | None:
+        """The embedding of a question that was sent out in these very words."""
+        return self._rows.get((dep, args))
+
     def near(self, dep: str, vector: Vector) -> list[Near]:
         """Earlier questions to this dependency that come near enough, nearest first."""
         found = [Near(args, float(np.dot(row, vector))) for (name, args), row in self._rows.items() if name == dep]

@@ -70,8 +70,8 @@ def test_a_source_that_fails_costs_the_caller_one_wait_and_never_the_call(
         async with Engine.open(settings, persist=False) as engine:
             session = await engine.session("insurance_renewal")
             await session.ask(KNOWN)
-            broker = session.board.kit.broker
-            broker._fetchers = dict(broker._fetchers) | {"table": _Broken(act)}
+            attempts = session.board.kit.broker._attempts
+            attempts._fetchers = dict(attempts._fetchers) | {"table": _Broken(act)}
             reply = await session.ask("nine thousand miles a year")
             return (
                 reply.text,
