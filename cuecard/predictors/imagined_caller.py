@@ -52,7 +52,7 @@ class ModelCaller:
         self._chat = chat
         self._sampled = SampledCaller(procedure)
         states = "\n".join(f"- {name}: {state.description}" for name, state in procedure.states.items())
-        self._system = load_prompt("caller").render(title=procedure.title, states=states)
+        self._system = load_prompt("imagined_caller").render(title=procedure.title, states=states)
 
     async def answer(self, desk: Desk, mood: str, rng: random.Random) -> CallerSays:
         name, _, kind = mood.partition("/")
