@@ -75,7 +75,7 @@ _FITTED: dict[tuple[Path, int, str], EmbeddedClassifier] = {}
 """Fitting takes a second, and a classifier never changes: engines of one process share it."""
 
 
-def _classifier(procedure: Procedure, path: Path, embedder: Embedder, cache: Path) -> EmbeddedClassifier:
+def _classifier(procedure: Procedure, path: Path, embedder: Embedder, cache: Path | None = None) -> EmbeddedClassifier:
     key = (path, path.stat().st_mtime_ns, getattr(embedder, "model", ""))
     if key not in _FITTED:
         _FITTED[key] = EmbeddedClassifier(procedure, embedder.embed, cache=cache)
