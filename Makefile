@@ -1,6 +1,6 @@
 # Everything here sets up .venv by itself: with uv where it is, else with pip from the same lock.
 PY := .venv/bin/python
-EXTRAS := dev
+PORT ?= 2024
 export LANGGRAPH_CLI_NO_ANALYTICS := 1
 export LANGGRAPH_NO_VERSION_CHECK := true
 export LANGSMITH_TRACING ?= false
@@ -20,8 +20,8 @@ check: .venv/ready  ## format, lint, types, layers, procedures
 	.venv/bin/lint-imports --no-logo
 	.venv/bin/cuecard sop check sops/*.yaml
 
-dev: .venv/ready  ## LangGraph's dev server with both graphs, offline; Studio can connect to it
-	.venv/bin/langgraph dev --no-browser --n-jobs-per-worker 50
+dev: .venv/ready  ## LangGraph's dev server with both graphs, offline; Studio can connect to it (PORT=2030 for another port)
+	.venv/bin/langgraph dev --no-browser --port $(PORT) --n-jobs-per-worker 50
 
 bench: .venv/ready .venv/trained  ## what was measured, measured again here
 	.venv/bin/cuecard bench hotpath
