@@ -1,7 +1,6 @@
 """LiveKit's own session and test tools, offline, with typed speech instead of a microphone."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 
@@ -12,18 +11,10 @@ from livekit.agents.llm import ChatContext
 
 from cuecard.adapters.livekit import CuecardLLM
 from cuecard.prefetch.events import FetchStarted
-from cuecard.session import Engine, Session
-from cuecard.settings import Settings
-
-KNOWN = "it's policy 343705 and I was born on 8 January 1942"
+from cuecard.session import Session
+from tests.adapters.conftest import KNOWN
 
 pytestmark = pytest.mark.filterwarnings("default")
-
-
-@pytest.fixture
-async def call(settings: Settings) -> AsyncIterator[Session]:
-    async with Engine.open(settings, persist=False) as engine:
-        yield await engine.session("insurance_renewal", session_id="room")
 
 
 async def test_a_livekit_session_holds_a_call(call: Session) -> None:

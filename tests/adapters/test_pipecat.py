@@ -1,7 +1,7 @@
 """Pipecat's own test pipeline, offline, with transcription frames instead of a recogniser."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -22,18 +22,10 @@ from pipecat.tests.utils import SleepFrame, run_test
 
 from cuecard.adapters.pipecat import CuecardLLMService
 from cuecard.prefetch.events import FetchStarted
-from cuecard.session import Engine, Session
-from cuecard.settings import Settings
-
-KNOWN = "it's policy 343705 and I was born on 8 January 1942"
+from cuecard.session import Session
+from tests.adapters.conftest import KNOWN
 
 pytestmark = pytest.mark.filterwarnings("default")
-
-
-@pytest.fixture
-async def call(settings: Settings) -> AsyncIterator[Session]:
-    async with Engine.open(settings, persist=False) as engine:
-        yield await engine.session("insurance_renewal", session_id="room")
 
 
 def asked(*said: str) -> LLMContextFrame:
