@@ -18,6 +18,8 @@ def command(
     data: Annotated[Path | None, typer.Option(help="Recorded human calls, for E13.")] = None,
     processes: Annotated[int, typer.Option(min=1, max=16, help="Processes, each with an engine of its own.")] = 2,
     record: Annotated[bool, typer.Option(help="Keep rows and report beside the bar, in this source tree.")] = False,
+    again: Annotated[bool, typer.Option(help="Start anew instead of going on with an interrupted run.")] = False,
+    model_mark: Annotated[str, typer.Option(help="What the chat model is, to stand beside its figures.")] = "",
     out: Annotated[Path | None, typer.Option(help="Folder of rows, reports and the HTML page.")] = None,
     upload: Annotated[bool, typer.Option(help="Send dataset and results to LangSmith (LANGSMITH_API_KEY).")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
@@ -48,15 +50,18 @@ def command(
             data=data,
             workers=processes,
         )
-        _experiments(name, options, folder, record=record, upload=upload, json=json)
+        _experiments(name, options, folder, record, again, model_mark, upload, json)
 
 
-def _experiments(name: str, options: object, folder: Path, *, record: bool, upload: bool, json: bool) -> None:
+def _experiments(
+    name: str, options: object, folder: Path, record: bool, again: bool, mark: str, upload: bool, json: bool
+) -> None:
     from cuecard.cli.output import console, print_json, progress, stderr
     from cuecard.settings import get_settings
     from evals.experiments import registry
     from evals.experiments.bars import FOLDER
     from evals.experiments.command import run_experiments, write_page
+    from evals.experiments.spoken_progress import SpokenProgress
     from evals.experiments.types import Options
     from sops import load_procedure
 
@@ -67,13 +72,23 @@ def _experiments(name: str, options: object, folder: Path, *, record: bool, uplo
     settings = get_settings()
     with progress() as bar:
         tasks = {one: bar.add_task(one, total=None) for one in names}
+        spoken = SpokenProgress(lambda text: stderr.print(text, markup=False), names)
+
+        def advance(one: str, done: int, total: int) -> None:
+            bar.update(tasks[one], completed=done, total=total)
+            if not stderr.is_terminal:
+                spoken.at(one, done, total)
+
         outcome = run_experiments(
             names,
             options,
             settings,
-            FOLDER if record else folder,
-            advance=lambda one, done, total: bar.update(tasks[one], completed=done, total=total),
-            say=lambda text: stderr.print(f"[dim]{text}[/dim]", highlight=False),
+            folder,
+            mark=mark,
+            again=again,
+            keep_in=FOLDER if record else None,
+            advance=advance,
+            say=lambda text: stderr.print(text, style="dim", markup=False),
         )
     page = write_page(outcome, folder)
     if upload:
@@ -82,9 +97,11 @@ def _experiments(name: str, options: object, folder: Path, *, record: bool, uplo
         for line in outcome.lines:
             print_json(line)
         print_json(outcome.figures.get(names[0], outcome.lines[0]) if name != "all" else {"experiments": outcome.lines})
-        return
-    _show(outcome, console)
-    console.print(f"report: {page}")
+    else:
+        _show(outcome, console)
+        console.print(f"report: {page}")
+    if outcome.failed:
+        raise typer.Exit(1)
 
 
 def _show(outcome: "Outcome", console: object) -> None:

@@ -7,6 +7,9 @@ from cuecard.errors import CuecardError
 from evals.experiments.bars import FOLDER, bar_path, before_run, load_bar
 from evals.experiments.results import Results, read
 
+WITH_MODEL = "with_model"
+"""Folder of kept runs in which a chat model took part; the same bars, far fewer units."""
+
 
 def report_of(results: Results, experiments: Path = FOLDER) -> str:
     """The Markdown that belongs to these rows and this bar."""
@@ -22,7 +25,8 @@ def write_report(folder: Path, results: Results, experiments: Path = FOLDER) -> 
 
 def recorded(experiments: Path = FOLDER) -> list[Path]:
     """Folders that hold a recorded run."""
-    return sorted(path.parent for path in experiments.glob("e[0-9][0-9]/results.jsonl"))
+    alone = sorted(path.parent for path in experiments.glob("e[0-9][0-9]/results.jsonl"))
+    return alone + sorted(path.parent for path in experiments.glob(f"{WITH_MODEL}/e[0-9][0-9]/results.jsonl"))
 
 
 def drift(folder: Path, experiments: Path = FOLDER) -> list[str]:

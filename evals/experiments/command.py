@@ -1,16 +1,18 @@
 """What `cuecard eval` does, apart from printing: runs experiments, judges them, keeps rows, reports and the page."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cuecard.models.chat import describe
 from cuecard.settings import Settings
 from evals.experiments import registry
-from evals.experiments.bars import FOLDER, bar_path, load_bar
-from evals.experiments.check import write_report
-from evals.experiments.results import Results
-from evals.experiments.runner import run
+from evals.experiments.bars import FOLDER, Bar, bar_path, load_bar
+from evals.experiments.check import WITH_MODEL, write_report
+from evals.experiments.results import Results, publish, read
+from evals.experiments.runner import RESULTS, run
 from evals.experiments.types import CannotRun, Options
 
 Advance = Callable[[str, int, int], None]
@@ -24,7 +26,8 @@ class Outcome:
     """One an experiment: name, bar, value, ci, n, verdict."""
     figures: dict[str, dict[str, Any]] = field(default_factory=dict)
     results: dict[str, Results] = field(default_factory=dict)
-    page: Path | None = None
+    failed: list[str] = field(default_factory=list)
+    """Experiments that an error stopped."""
 
 
 def run_experiments(
@@ -33,36 +36,63 @@ def run_experiments(
     settings: Settings,
     out: Path,
     *,
+    mark: str = "",
+    again: bool = False,
+    keep_in: Path | None = None,
     advance: Advance = lambda name, done, total: None,
     say: Callable[[str], None] = lambda text: None,
 ) -> Outcome:
-    """Runs them one after another; one that lacks a model or data says so, and the others go on."""
-    from evals.reports.verdict import judge, not_run
+    """Runs them one after another; one that fails, or lacks a model or data, says so, and the others go on.
+
+    Rows grow in `out`. With `keep_in` a finished run then takes the place of the one kept there, at once and whole; a
+    run in which a chat model took part goes to its subfolder `with_model`.
+    """
+    from evals.reports.verdict import not_run
 
     outcome = Outcome()
     for asked in names:
-        experiment = registry.load(asked)
-        name = experiment.name
+        name = registry.load(asked).name
         bar = load_bar(bar_path(name))
-        folder = out / f"e{int(name[1:]):02d}"
+        began_s = time.monotonic()
         try:
             results = run(
                 name,
                 options,
-                folder,
+                out / _folder(name),
                 settings=settings,
+                mark=mark,
+                again=again,
                 advance=lambda done, total, name=name: advance(name, done, total),  # type: ignore[misc]
                 say=say,
             )
+            line = _judged(name, bar, results)
+            if keep_in is not None:
+                kept = keep_in / (WITH_MODEL if results.header.model else "") / _folder(name)
+                results = publish(results, kept / RESULTS)
+            write_report(results.path.parent, results)
         except CannotRun as why:
             outcome.lines.append(not_run(bar, str(why)))
             continue
-        rows = results.measured
-        outcome.lines.append(judge(bar, experiment.measures(rows)).to_json())
-        outcome.figures[name] = experiment.figures(rows)
+        except Exception as error:  # noqa: BLE001 - whatever stopped one experiment must not stop the others
+            say(f"{name}: {describe(error)}")
+            outcome.failed.append(name)
+            outcome.lines.append(not_run(bar, f"failed: {describe(error)}"))
+            continue
+        outcome.lines.append({**line, "took_s": round(time.monotonic() - began_s, 1)})
+        outcome.figures[name] = registry.load(name).figures(results.measured)
         outcome.results[name] = results
-        write_report(folder, results)
     return outcome
+
+
+def _folder(name: str) -> str:
+    return f"e{int(name[1:]):02d}"
+
+
+def _judged(name: str, bar: Bar, results: Results) -> dict[str, Any]:
+    from evals.reports.verdict import judge
+
+    line = judge(bar, registry.load(name).measures(results.measured)).to_json()
+    return line if not results.header.mark else {**line, "model": results.header.mark}
 
 
 def write_page(outcome: Outcome, out: Path) -> Path:
@@ -78,19 +108,23 @@ def write_page(outcome: Outcome, out: Path) -> Path:
 
 
 def recorded_outcome(experiments: Path = FOLDER) -> Outcome:
-    """The runs that are kept beside their bars, judged again."""
-    from evals.experiments.results import read
-    from evals.reports.verdict import judge, not_run
+    """The runs that are kept beside their bars, judged again; those with a chat model after the others."""
+    from evals.reports.verdict import not_run
 
     outcome = Outcome()
     for name in registry.names():
-        experiment = registry.load(name)
         bar = load_bar(bar_path(name, experiments))
-        results = read(bar_path(name, experiments).with_name("results.jsonl"))
+        results = read(experiments / _folder(name) / RESULTS)
         if results is None:
             why = {"model": "not run: no model", "data": "not run: no data"}.get(bar.needs, "not run")
             outcome.lines.append(not_run(bar, why))
             continue
-        outcome.lines.append(judge(bar, experiment.measures(results.measured)).to_json())
+        outcome.lines.append(_judged(name, bar, results))
         outcome.results[name] = results
+    for name in registry.names():
+        if (results := read(experiments / WITH_MODEL / _folder(name) / RESULTS)) is not None:
+            line = _judged(name, load_bar(bar_path(name, experiments)), results)
+            named = f"{name} {results.header.mark or results.header.model}"
+            outcome.lines.append({**line, "name": named})
+            outcome.results[named] = results
     return outcome

@@ -1,6 +1,7 @@
 """A run's recorded rows: one JSON-lines file whose first line says under which bar, by which code and when it began."""
 
 import hashlib
+import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -27,6 +28,10 @@ class Header:
     options: dict[str, Any] = field(default_factory=dict)
     model: str = ""
     """The chat model that took part; "" for none."""
+    mark: str = ""
+    """What must stand beside every figure made with that model."""
+    player: str = ""
+    """Fingerprint of the experiment's own files, which say what a row holds; "" in old runs."""
     load: float | None = None
     """Processes that wanted a core when it began (one-minute average): wall times mean little far above the cores."""
 
@@ -70,6 +75,15 @@ def begin(path: Path, header: Header) -> Results:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(orjson.dumps(asdict(header)) + b"\n")
     return Results(path, header)
+
+
+def publish(results: Results, path: Path) -> Results:
+    """The finished run at `path`, in one step: until then what was kept there stays whole."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".unfinished")
+    shutil.copyfile(results.path, unfinished)
+    unfinished.replace(path)
+    return Results(path, results.header, results.rows)
 
 
 def read(path: Path) -> Results | None:

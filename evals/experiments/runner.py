@@ -12,24 +12,27 @@ from typing import Any
 
 from cuecard.clock import run_virtual
 from cuecard.errors import CuecardError
+from cuecard.models.chat import describe
 from cuecard.settings import Settings, get_settings
 from evals.experiments import registry
 from evals.experiments.bars import bar_path, before_run, committed, load_bar, sha256_of
-from evals.experiments.fingerprint import fingerprint
+from evals.experiments.fingerprint import fingerprint, player_fingerprint
 from evals.experiments.results import Header, Results, begin, read
 from evals.experiments.tools import Tools
 from evals.experiments.types import CannotRun, Experiment, Options, Row, Unit
 
+RESULTS = "results.jsonl"
 STALLED_S = 900.0
 """A worker that finishes nothing for so long is given up."""
 
 Advance = Callable[[int, int], None]
 """Told (finished units, all units)."""
-Keep = Callable[[Unit, list[Row]], None]
+Keep = Callable[[Unit, list[Row], str], None]
+"""Told what a unit left: rows, or the error that stopped it."""
 
 
 class RunFailed(CuecardError):
-    """A unit could not be played; the message is its error."""
+    """Units could not be played; the message holds the first one's error."""
 
 
 def run(
@@ -38,10 +41,15 @@ def run(
     folder: Path,
     *,
     settings: Settings | None = None,
+    mark: str = "",
+    again: bool = False,
     advance: Advance = lambda done, total: None,
     say: Callable[[str], None] = lambda text: None,
 ) -> Results:
-    """Play what is not yet recorded in `folder`. CannotRun without model or data, BarError on a moved bar."""
+    """Play what is not yet recorded in `folder`, or with `again` everything.
+
+    CannotRun without model or data, BarError on a moved bar. `mark` says what the chat model is, in every report.
+    """
     experiment = registry.load(name)
     settings = settings or get_settings()
     path = bar_path(experiment.name)
@@ -51,34 +59,35 @@ def run(
     if bar.needs == "data" and options.data is None:
         raise CannotRun("not run: no data")
     units = experiment.units(options)
-    results = _opened(experiment, options, folder, path, settings, say)
+    header = _header(experiment, options, path, settings, mark)
+    results = None if again else _earlier(header, folder / RESULTS, path, say)
+    if results is None:
+        say(f"{experiment.name}: {before_run(path, header.bar_sha256, header.begun_at)}")
+        results = begin(folder / RESULTS, header)
     todo = [unit for unit in units if unit["key"] not in results.done]
     advance(len(units) - len(todo), len(units))
 
-    def keep(unit: Unit, rows: list[Row]) -> None:
-        results.append(unit["key"], rows, time.time())
-        advance(len(results.done & {one["key"] for one in units}), len(units))
+    wanted = {unit["key"] for unit in units}
+    failed: list[str] = []
+
+    def keep(unit: Unit, rows: list[Row], error: str) -> None:
+        if error:
+            failed.append(f"{unit['key']}: {error}")
+            say(f"{experiment.name}: {failed[-1]}")
+        else:
+            results.append(unit["key"], rows, time.time())
+        advance(len(results.done & wanted), len(units))
 
     if todo:
         _play(experiment, todo, options, folder.parent / "cache", settings, keep)
+    if failed:
+        raise RunFailed(f"{len(failed)} of {len(units)} units failed, the others are kept; first {failed[0]}")
     return results
 
 
-def _opened(
-    experiment: Experiment, options: Options, folder: Path, bar: Path, settings: Settings, say: Callable[[str], None]
-) -> Results:
-    """The results so far if they were made under this bar, by this code, with these options; else a new file."""
-    path = folder / "results.jsonl"
-    chosen = _plain(options)
-    old = read(path)
-    if old is not None:
-        same = old.header.code == fingerprint() and old.header.options == chosen
-        if same:
-            say(f"{experiment.name}: going on; {before_run(bar, old.header.bar_sha256, old.header.begun_at)}")
-            return old
-        say(f"{experiment.name}: the earlier run had other code or options and is replaced")
+def _header(experiment: Experiment, options: Options, bar: Path, settings: Settings, mark: str) -> Header:
     history = committed(bar)
-    header = Header(
+    return Header(
         experiment=experiment.name,
         bar_sha256=sha256_of(bar),
         bar_known_by=history.known_by,
@@ -86,12 +95,25 @@ def _opened(
         bar_committed_at=history.at,
         begun_at=time.time(),
         code=fingerprint(),
-        options=chosen,
+        options=_plain(options),
         model=settings.chat_model if settings.has_model else "",
+        mark=mark if settings.has_model else "",
+        player=player_fingerprint(experiment.name),
         load=round(os.getloadavg()[0], 1),
     )
-    say(f"{experiment.name}: {before_run(bar, header.bar_sha256, header.begun_at)}")
-    return begin(path, header)
+
+
+def _earlier(now: Header, path: Path, bar: Path, say: Callable[[str], None]) -> Results | None:
+    """What was recorded so far, if it was made under this bar, by this code, with these options; else None."""
+    old = read(path)
+    if old is None:
+        return None
+    kind = [(one.code, one.player, one.options, one.model) for one in (now, old.header)]
+    if kind[0] != kind[1]:
+        say(f"{now.experiment}: the earlier run had other code, options or model and is replaced")
+        return None
+    say(f"{now.experiment}: going on; {before_run(bar, old.header.bar_sha256, old.header.begun_at)}")
+    return old
 
 
 def _plain(options: Options) -> dict[str, Any]:
@@ -123,10 +145,10 @@ def _play(
             try:
                 unit, rows, error = results.get(timeout=STALLED_S)
             except queue.Empty as silence:
-                raise RunFailed(f"{experiment.name}: nothing was finished in {STALLED_S:.0f} s") from silence
-            if error:
-                raise RunFailed(f"{experiment.name}: {error}")
-            keep(unit, rows)
+                raise RunFailed(f"nothing was finished in {STALLED_S:.0f} s") from silence
+            if unit is None:
+                raise RunFailed(f"a process could not begin: {error}")
+            keep(unit, rows, error)
     finally:
         for process in crew:
             process.terminate()
@@ -139,7 +161,7 @@ def _here(
     async def all_units() -> None:
         async with Tools(options, settings, fingerprint(), cache) as tools:
             for unit in units:
-                keep(unit, await experiment.play(unit, tools))
+                keep(unit, *await _played(experiment, unit, tools))
 
     run_virtual(all_units())
 
@@ -151,9 +173,17 @@ def _work(name: str, units: list[Unit], options: Options, cache: Path, settings:
     async def all_units() -> None:
         async with Tools(options, settings, fingerprint(), cache) as tools:
             for unit in units:
-                results.put((unit, await experiment.play(unit, tools), ""))
+                results.put((unit, *await _played(experiment, unit, tools)))
 
     try:
         run_virtual(all_units())
     except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - whatever it is, the parent says it and stops
-        results.put(({}, [], f"{type(error).__name__}: {error}"))
+        results.put((None, [], describe(error)))
+
+
+async def _played(experiment: Experiment, unit: Unit, tools: Tools) -> tuple[list[Row], str]:
+    """The unit's rows, or what stopped it: an hour's run must not be lost to one call."""
+    try:
+        return await experiment.play(unit, tools), ""
+    except Exception as error:  # noqa: BLE001 - whatever it is, it belongs to this unit, and the run says it
+        return [], describe(error)

@@ -9,7 +9,9 @@ from tempfile import TemporaryDirectory
 import orjson
 
 from corpus import Index, open_index
+from cuecard.models.chat import build_chat
 from cuecard.models.embeddings import Embedder, load_embedder
+from cuecard.models.tokens import estimate
 from cuecard.precedents import Precedents
 from cuecard.predictors.bank import QuestionBank
 from cuecard.predictors.types import Predictor
@@ -18,6 +20,7 @@ from cuecard.settings import Settings
 from evals.calls.bench import Bench
 from evals.calls.measures import Row as CallRow
 from evals.calls.measures import rows_of
+from evals.experiments.answers import Answers
 from evals.experiments.shared.learned import learned_bank
 from evals.experiments.types import Options
 from sops.loader import load_procedure
@@ -29,10 +32,12 @@ class Tools:
     def __init__(self, options: Options, settings: Settings, code: str, cache: Path | None) -> None:
         self.options = options
         self.settings = settings
+        self._embedded = settings.model_copy(update={"openai_api_key": None, "openai_base_url": None})
         self._code = code
         self._cache = cache
         self._stack = AsyncExitStack()
         self._bench: Bench | None = None
+        self._answers: Answers | None = None
         self._embedder: Embedder | None = None
         self._indexes: dict[str, Index] = {}
         self._banks: dict[str, QuestionBank] = {}
@@ -44,9 +49,19 @@ class Tools:
         await self._stack.aclose()
 
     async def bench(self) -> Bench:
+        """Plays calls without a chat model, whether or not there is one: a model is asked about them, apart."""
         if self._bench is None:
-            self._bench = await self._stack.enter_async_context(Bench.open(self.settings))
+            self._bench = await self._stack.enter_async_context(Bench.open(self._embedded))
         return self._bench
+
+    @property
+    def answers(self) -> Answers | None:
+        """The chat model's answers, each asked for once; None without a model."""
+        if self._answers is None and (chat := build_chat(self.settings, estimate)) is not None:
+            self._stack.push_async_callback(chat.aclose)
+            folder = self._cache / "answers" if self._cache is not None else None
+            self._answers = Answers(chat, self.settings.chat_model, folder)
+        return self._answers
 
     async def engine(self) -> Engine:
         return (await self.bench())._engine

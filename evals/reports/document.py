@@ -21,6 +21,16 @@ class Document:
     """How it came about: one fact a line."""
     sections: Sequence[Section]
     data: str
+    mark: str = ""
+    """The chat model that took part, in the words of whoever ran it; "" where none did."""
+
+    @property
+    def title(self) -> str:
+        return f"{self.bar.experiment}: {self.bar.title}" + (f", with a {self.mark}" if self.mark else "")
+
+    @property
+    def anchor(self) -> str:
+        return f"{self.bar.experiment} {self.mark}".strip().replace(" ", "-")
 
 
 def document(results: Results, experiments: Path = EXPERIMENTS) -> Document:
@@ -32,7 +42,8 @@ def document(results: Results, experiments: Path = EXPERIMENTS) -> Document:
     header = results.header
     begun = datetime.fromtimestamp(header.begun_at, UTC).strftime("%Y-%m-%d %H:%M UTC")
     commit = f", commit {header.bar_commit[:10]}" if header.bar_commit else ""
-    who = f"chat model {header.model}" if header.model else "no chat model"
+    mark = f" ({header.mark})" if header.mark else ""
+    who = f"chat model {header.model}{mark}" if header.model else "no chat model"
     busy = [] if header.load is None else [f"machine load {header.load:g} when it began"]
     origin = [
         f"run begun {begun}; {len(results.done)} units; product files {header.code}; {who}; {experiment.data} data",
@@ -40,4 +51,6 @@ def document(results: Results, experiments: Path = EXPERIMENTS) -> Document:
         f"bar known to be older by {header.bar_known_by}{commit}; sha256 of the bar {header.bar_sha256[:16]}",
         f"sha256 of the recorded rows {results.sha256[:16]}",
     ]
-    return Document(bar, verdict, origin, experiment.sections(rows) if rows else [], experiment.data)
+    return Document(
+        bar, verdict, origin, experiment.sections(rows) if rows else [], experiment.data, header.mark or header.model
+    )

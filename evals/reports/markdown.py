@@ -18,7 +18,7 @@ def markdown(document: Document) -> str:
     ]
     few = "" if verdict.enough else f" Fewer than the {bar.n.at_least} {bar.n.what} that the bar asks for."
     parts = [
-        f"# {bar.experiment}: {bar.title}",
+        f"# {document.title}",
         f"{bar.question} *{document.data.capitalize()} callers.*",
         f"**{verdict.verdict}.**{few} If missed: {bar.if_missed}",
         table(("bar", "value", "95 %", "n", "verdict"), limits),

@@ -43,7 +43,7 @@ def _summary(lines: Sequence[dict[str, Any]]) -> str:
         low, high = line["ci"]
         between = "-" if low is None else f"{number(low)} to {number(high)}"
         rows.append(
-            [f'<a href="#{escape(line["name"])}">{escape(line["name"])}</a>', escape(line["bar"]),
+            [f'<a href="#{escape(line["name"].replace(" ", "-"))}">{escape(line["name"])}</a>', escape(line["bar"]),
              number(line["value"]), between, str(line["n"]), _verdict(line["verdict"])]
         )  # fmt: skip
     return table(("experiment", "bar", "value", "95 %", "n", "verdict"), rows)
@@ -59,7 +59,7 @@ def _experiment(document: Document) -> str:
     few = "" if verdict.enough else f" Fewer than the {bar.n.at_least} {escape(bar.n.what)} that the bar asks for."
     return "\n".join(
         [
-            f'<section id="{escape(bar.experiment)}"><h2>{escape(bar.experiment)}: {escape(bar.title)}</h2>',
+            f'<section id="{escape(document.anchor)}"><h2>{escape(document.title)}</h2>',
             f"<p>{escape(bar.question)} <em>{escape(document.data.capitalize())} callers.</em></p>",
             f"<p>{_verdict(verdict.verdict)}{few} If missed: {escape(bar.if_missed)}</p>",
             table(("bar", "value", "95 %", "n", "verdict"), limits),
