@@ -31,12 +31,9 @@ def register_provider(name: str, factory: Factory) -> None:
 
 
 def _openai(model: str, settings: Settings) -> BaseChatModel:
-    from langchain_openai import ChatOpenAI
+    from cuecard.models.openai import LeanChatOpenAI
 
-    # Ours, so that it can be closed with the process and its connections are reused from turn to turn.
-    client = httpx.AsyncClient(timeout=settings.chat_timeout_s, limits=httpx.Limits(max_keepalive_connections=32))
-    return ChatOpenAI(
-        http_async_client=client,
+    return LeanChatOpenAI(
         model=model,
         # Local servers want no key, but the client insists on one.
         api_key=settings.openai_api_key or "none",
@@ -51,9 +48,12 @@ register_provider("openai", _openai)
 
 
 def _provider_errors() -> tuple[type[Exception], ...]:
+    from aiohttp import ClientError
     from openai import OpenAIError
 
-    return (OpenAIError, httpx.HTTPError, LangChainException, OSError, ValueError)
+    from cuecard.models.openai import EndpointError
+
+    return (EndpointError, ClientError, OpenAIError, httpx.HTTPError, LangChainException, OSError, ValueError)
 
 
 class Chat:
@@ -101,11 +101,15 @@ class Chat:
             if isinstance(stream, AsyncGenerator):
                 await stream.aclose()
 
+    async def start(self) -> None:
+        """Make connections possible now and not on somebody's first turn; for models that have a way to."""
+        if (start := getattr(self.model, "start", None)) is not None:
+            await start()
+
     async def aclose(self) -> None:
         """Close the model's connections."""
-        client = getattr(self.model, "http_async_client", None)
-        if client is not None:
-            await client.aclose()
+        if (close := getattr(self.model, "aclose", None)) is not None:
+            await close()
 
     async def complete(self, messages: Sequence[Message]) -> str:
         return "".join([text async for text in self.stream(messages)])

@@ -27,7 +27,11 @@ async def open_postgres(url: str, pool_size: int = 10) -> "AsyncIterator[Storage
         raise StorageError(
             "PostgreSQL needs psycopg and its langgraph savers: pip install 'cuecard[postgres]'."
         ) from error
+    from cuecard.session.remembered import Remembering
     from cuecard.session.storage import Storage
+
+    class Saver(Remembering, AsyncPostgresSaver):
+        """Remembers a call's newest checkpoint while this process holds its order."""
 
     # A lost commit of the last milliseconds costs one repeated turn; waiting for the disk costs every turn 5 ms.
     options: dict[str, Any] = {
@@ -41,13 +45,21 @@ async def open_postgres(url: str, pool_size: int = 10) -> "AsyncIterator[Storage
             AsyncConnectionPool(url, min_size=1, max_size=pool_size, kwargs=options, open=False, timeout=10) as fast,
             AsyncConnectionPool(url, min_size=1, max_size=pool_size, kwargs=options, open=False, timeout=10) as slow,
         ):
-            responder, supervisor = AsyncPostgresSaver(fast), AsyncPostgresSaver(slow)  # type: ignore[arg-type]
+            responder, supervisor = Saver(fast), AsyncPostgresSaver(slow)  # type: ignore[arg-type]
+            responder.share_with_others()
             store = AsyncPostgresStore(slow)  # type: ignore[arg-type]
             async with await psycopg.AsyncConnection.connect(url, autocommit=True) as lock:
                 await lock.execute("SELECT pg_advisory_lock(%s)", (_SETUP_LOCK,))
                 await responder.setup()
                 await store.setup()
             async with store, AdvisoryLocks(url).opened() as locks:
-                yield Storage(responder, supervisor, store, locks.hold)
+
+                @asynccontextmanager
+                async def alone_with(thread: str) -> AsyncIterator[None]:
+                    async with locks.hold(thread):
+                        with responder.alone_with(thread):
+                            yield
+
+                yield Storage(responder, supervisor, store, alone_with)
     except (psycopg.OperationalError, PoolTimeout) as error:
         raise StorageError(f"The database cannot be reached: {error}. Check CUECARD_DATABASE_URL.") from error
