@@ -38,16 +38,21 @@ class PartialListener:
         *,
         on_words: Callable[[str], None],
         on_query: Callable[[str, Vector], None],
+        on_vector: Callable[[str, Vector], None] = lambda _words, _vector: None,
     ) -> None:
-        """`on_words` sees every settled piece (facts become ready in it); `on_query` only what moved in meaning."""
+        """`on_words` sees every settled piece (facts become ready in it), `on_vector` each with its meaning.
+
+        `on_query` sees only what moved in meaning.
+        """
         self._embed = embed
         self._clock = clock
         self._on_words = on_words
         self._on_query = on_query
+        self._on_vector = on_vector
         self._task: asyncio.Task[None] | None = None
-        self._embedded: tuple[str, Vector] | None = None
+        self._embedding: tuple[str, asyncio.Future[Vector]] | None = None
+        """The last words embedded, or being embedded."""
         self._asked: Vector | None = None
-        self._lock = asyncio.Lock()
 
     def hear(self, text: str) -> None:
         """The transcript so far; looked at once it has been still for `DEBOUNCE_S`. Never speaks, never raises."""
@@ -59,12 +64,17 @@ class PartialListener:
         """The final words. No embedding runs when they are what was heard last."""
         self.cancel()
         words = _normal(text)
-        async with self._lock:
-            reused = self._embedded is not None and self._embedded[0] == words
-            vector = await self._vector(words)
-        self._embedded = None
+        reused = self._embedding is not None and self._embedding[0] == words and self._embedding[1].done()
+        vector = await self._vector(words)
+        self._embedding = None
         self._asked = None
         return Words(text, vector, reused)
+
+    def expect(self, text: str) -> None:
+        """These words are about to be final: embed them now, beside whatever else the turn begins with."""
+        self.cancel()
+        if words := _normal(text):
+            self._embed_words(words)
 
     def cancel(self) -> None:
         """Forget what has not settled: a barge-in, a correction, the end of the call."""
@@ -79,22 +89,32 @@ class PartialListener:
             return
         # As it was said: what is asked with these words is joined by the final ones only if they are the same.
         self._on_words(text)
-        async with self._lock:
-            vector = await self._vector(words)
+        vector = await self._vector(words)
         if len(words.split()) < MIN_WORDS:
             return
+        self._on_vector(text, vector)
         if self._asked is None or float(np.dot(self._asked, vector)) < MOVED:
             self._asked = vector
             self._on_query(text, vector)
 
     async def _vector(self, words: str) -> Vector:
-        if self._embedded is not None and self._embedded[0] == words:
-            return self._embedded[1]
         # Shielded: a thread can't be stopped, and its work is what the end of the turn wants to find.
-        rows = await asyncio.shield(asyncio.ensure_future(asyncio.to_thread(self._embed, [words])))
-        vector = np.asarray(rows[0], np.float32)
-        self._embedded = (words, vector)
-        return vector
+        return await asyncio.shield(self._embed_words(words))
+
+    def _embed_words(self, words: str) -> asyncio.Future[Vector]:
+        """The words' embedding under way or done; one that failed is tried again."""
+        if self._embedding is not None and self._embedding[0] == words:
+            future = self._embedding[1]
+            if not (future.done() and (future.cancelled() or future.exception() is not None)):
+                return future
+        future = asyncio.ensure_future(asyncio.to_thread(self._first_row, words))
+        # Nobody may be waiting any more when it fails.
+        future.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self._embedding = words, future
+        return future
+
+    def _first_row(self, words: str) -> Vector:
+        return np.asarray(self._embed([words])[0], np.float32)
 
 
 def _normal(text: str) -> str:
