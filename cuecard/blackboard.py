@@ -21,6 +21,7 @@ from cuecard.prefetch.asked import Asked
 from cuecard.prefetch.jobs import Known
 from cuecard.prefetch.partials import PartialListener
 from cuecard.prefetch.types import FetchJob
+from cuecard.query_vectors import QueryVectors
 
 MAX_TURNS = 40
 """Turns a predictor may look back on."""
@@ -80,6 +81,10 @@ class Board:
     previous_vector: Vector | None = None
     asked: Asked = field(default_factory=Asked)
     """Questions sent out ahead, by meaning: the final words are never quite the same."""
+    query_vectors: QueryVectors = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.query_vectors = QueryVectors(self.kit.embed)
 
     @property
     def now_s(self) -> float:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from cuecard.blackboard import Board
-from cuecard.needs import ask_ahead
+from cuecard.needs import ask_ahead, foresee_queries
 from cuecard.planning import Planner
 from cuecard.predictors.types import Vector
 from cuecard.prefetch.partials import PartialListener
@@ -21,6 +21,7 @@ def ears(board: Board, services: "Services") -> PartialListener:
             services.clock,
             on_words=lambda words: _ask(board, services, planner, words, None),
             on_query=lambda words, vector: _ask(board, services, planner, words, vector),
+            on_vector=lambda words, vector: foresee_queries(board, words, vector),
         )
     return board.listener
 

@@ -1,15 +1,13 @@
 """What an action needs and how a turn gets it: from the pool, a fetch under way, or live while the caller waits."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-import numpy as np
-
 from cuecard.blackboard import Board
 from cuecard.errors import FetchError
 from cuecard.events import Degraded, NeedResolved
+from cuecard.policy import choose
 from cuecard.predictors.types import Vector
 from cuecard.prefetch.asked import Near, nearest_item
 from cuecard.prefetch.flight import SessionId
@@ -19,6 +17,10 @@ from cuecard.prefetch.types import Fetched, FetchJob, Item, Missing, canonical, 
 
 FIT_COSINE = 0.45
 """From here on a passage answers the live words well enough to be spoken as an offer (docs/decisions/0006)."""
+
+LIKELY_STATE = 0.15
+"""States below this probability are not prepared for on half-heard words."""
+_WORDS_ALONE = "{user_text}"
 
 NO_RECORD = "there is no such record"
 
@@ -59,8 +61,29 @@ async def _query_vector(board: Board, job: FetchJob) -> Vector:
     known = board.asked.vector_of(job.key.dep, job.key.args)
     if known is not None:
         return known
-    rows = await asyncio.to_thread(board.kit.embed, [job.call.query])
-    return np.asarray(rows[0], np.float32)
+    return await board.query_vectors.of(job.call.query)
+
+
+def foresee_queries(board: Board, words: str, vector: Vector) -> None:
+    """Have the queries embedded that these unfinished words may lead to and that say more than the words themselves.
+
+    So the end of an unchanged turn embeds nothing, whether or not a search was sent out for them.
+    """
+    wordy = [
+        dep
+        for dep in board.kit.rag_deps
+        if board.kit.procedure.dependencies[dep].query_template not in (None, _WORDS_ALONE)
+    ]
+    if not wordy:
+        return
+    desk, procedure = board.desk, board.kit.procedure
+    judged = board.kit.classifier.judge(vector, last_action=desk.last_action or None, prior=board.belief, text=words)
+    for state, p in judged.state.items():
+        needs = procedure.actions[choose(procedure, desk, state).action].needs if p >= LIKELY_STATE else []
+        for dep in set(needs).intersection(wordy):
+            job = wanted_job(board, dep, Wish("partial", p=p), words, vector)
+            if job is not None and job.call.query:
+                board.query_vectors.begin(job.call.query)
 
 
 def ready_item(board: Board, job: FetchJob, near: Sequence[Near] = ()) -> tuple[Item, str] | None:

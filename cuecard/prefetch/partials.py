@@ -66,7 +66,8 @@ class PartialListener:
         words = _normal(text)
         reused = self._embedding is not None and self._embedding[0] == words and self._embedding[1].done()
         vector = await self._vector(words)
-        self._embedding = None
+        if self._embedding is not None and self._embedding[0] == words:
+            self._embedding = None
         self._asked = None
         return Words(text, vector, reused)
 

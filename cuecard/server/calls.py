@@ -36,6 +36,8 @@ class Call:
             if not older.closing and _same(older.wish, wish):
                 return older
             _make_way(older, wish)
+        else:
+            self.session.expect(wish.words)
         turn = LiveTurn(wish)
         turn.task = asyncio.get_running_loop().create_task(self._run(turn, older))
         # A task that is cancelled before its first step never gets to say so itself.

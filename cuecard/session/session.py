@@ -14,7 +14,7 @@ from cuecard.events import EventLog, SessionEnded, Spoke
 from cuecard.pool import Pick
 from cuecard.services import Services
 from cuecard.session.order import TurnOrder, alone
-from nodes.recall import catch_up
+from nodes.recall import catch_up, clean
 from nodes.state import Message, ResponderState
 from nodes.trigger import LocalTrigger, responder_thread
 
@@ -94,6 +94,11 @@ class Session:
         """The caller's words so far. Sends fetches out; never speaks and never waits for anything."""
         ears(self.board, self.services).hear(text)
 
+    def expect(self, text: str) -> None:
+        """These final words are about to be said: what is slow about them begins beside the start of the turn."""
+        words, _ = clean(text, self.services.settings.max_utterance_chars)
+        ears(self.board, self.services).expect(words)
+
     async def say(self, text: str) -> AsyncIterator[str]:
         """The caller's final words in, the agent's words out as they come; a holding phrase may come first.
 
@@ -111,6 +116,7 @@ class Session:
 
     async def _stream(self, text: str) -> AsyncGenerator[Piece]:
         began = time.perf_counter()
+        self.expect(text)
         async with self.order(), aclosing(self.speak(text, began=began)) as pieces:
             async for piece in pieces:
                 yield piece
