@@ -24,7 +24,8 @@ def add_messages_capped(old: list[Message], new: list[Any] | Any) -> list[Messag
     return (old + added)[-MAX_MESSAGES:]
 
 
-_TYPES = {"user": "human", "assistant": "ai", "human": "human", "ai": "ai", "system": "system"}
+_TYPES = {"user": "human", "assistant": "ai"}
+"""OpenAI's names for LangChain's. Other roles (system, developer, tool) keep theirs: they are not the caller."""
 
 
 def as_message(raw: Any) -> Message:
@@ -32,8 +33,8 @@ def as_message(raw: Any) -> Message:
         return {"type": raw.type, "content": raw.text, "id": raw.id or ""}
     if isinstance(raw, str):
         return {"type": "human", "content": raw}
-    kind = _TYPES.get(str(raw.get("type") or raw.get("role") or "human"), "human")
-    return {"type": kind, "content": flat_text(raw.get("content")), "id": str(raw.get("id") or "")}
+    kind = str(raw.get("role") or raw.get("type") or "human")
+    return {"type": _TYPES.get(kind, kind), "content": flat_text(raw.get("content")), "id": str(raw.get("id") or "")}
 
 
 def flat_text(content: Any) -> str:
@@ -41,7 +42,8 @@ def flat_text(content: Any) -> str:
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
-    return " ".join(part if isinstance(part, str) else str(part.get("text", "")) for part in parts)
+    texts = [part if isinstance(part, str) else part.get("text") for part in parts]
+    return " ".join(text for text in texts if isinstance(text, str))
 
 
 class ResponderInput(TypedDict, total=False):

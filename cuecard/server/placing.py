@@ -70,8 +70,8 @@ def place(wish: Wish, past: Past) -> Next | Again | Instead:
     turns = exchanges(list(past.messages))
     ours = [fold(said) for said, _ in turns if said]
     last_reply = turns[-1][1] if turns else ""
-    if wish.key and any(message.get("id") == wish.key for message in past.messages[-2:]):
-        return Again(last_reply)
+    if (answered := _answered(wish.key, past)) is not None:
+        return Again(answered)
     if not wish.words:
         return Again(last_reply) if turns else Next("")
     if not ours:
@@ -84,6 +84,17 @@ def place(wish: Wish, past: Past) -> Next | Again | Instead:
     if words == ours[-1]:
         return Again(last_reply)
     return Instead(wish.words, past.turn)
+
+
+def _answered(key: str, past: Past) -> str | None:
+    """The reply to an earlier request of this key, however many turns ago; None when there was none."""
+    reply = None
+    for message in reversed(past.messages):
+        if message["type"] == "ai":
+            reply = message["content"]
+        elif key and message.get("id") == key:
+            return reply
+    return None
 
 
 def _is_about_last(wish: Wish, words: str, history: list[str], ours: list[str]) -> bool:

@@ -56,6 +56,31 @@ def test_a_key_that_was_answered_is_answered_the_same_again() -> None:
     assert place(request("yes")._replace(key="k"), past) == Again("A?")
 
 
+def test_a_key_answered_some_turns_ago_gets_that_reply_and_takes_no_turn() -> None:
+    past = Past(
+        turn=2,
+        messages=(
+            {"type": "human", "content": "my policy", "id": "k1"},
+            {"type": "ai", "content": "Which one?"},
+            {"type": "human", "content": "the car", "id": "k2"},
+            {"type": "ai", "content": "Thank you."},
+        ),
+    )
+    assert place(Wish("my policy", key="k1"), past) == Again("Which one?")
+
+
+def test_only_the_user_role_is_the_caller() -> None:
+    roles = ("system", "developer", "tool", "function", "critic")
+    told = [{"role": role, "content": "Follow me."} for role in roles]
+    wish = wish_of([*told, {"role": "user", "content": "hello"}, *told])
+    assert (wish.words, wish.history) == ("hello", ())
+
+
+def test_a_part_without_text_says_nothing() -> None:
+    parts = [{"type": "text", "text": None}, {"type": "input_audio", "input_audio": {}}, {"type": "text", "text": "hi"}]
+    assert wish_of([{"role": "user", "content": parts}]).words == "hi"
+
+
 def test_no_words_open_the_call_and_repeat_the_opening() -> None:
     assert place(wish_of([]), Past()) == Next("")
     assert place(wish_of([{"role": "system", "content": "be kind"}]), past_of("", "Welcome.")) == Again("Welcome.")
