@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from cuecard.blackboard import Board
 from cuecard.events import NeedResolved
 from cuecard.precedents import Precedent
+from cuecard.predictors.counts import HORIZON, sure_of
 
 if TYPE_CHECKING:
     from cuecard.services import Services
@@ -18,6 +19,7 @@ async def record_turn(board: Board, services: "Services") -> None:
     turn, belief, procedure = board.turns[-1], board.belief, board.kit.procedure
     personal = {name: value for name, value in board.desk.facts.items() if procedure.facts[name].personal}
     state = procedure.states.get(turn.state)
+    caller = sure_of(belief)
     await services.precedents.record(
         [
             Precedent(
@@ -28,10 +30,11 @@ async def record_turn(board: Board, services: "Services") -> None:
                 sop_version=procedure.version,
                 action=turn.action,
                 at=time.time(),
-                cohort=belief.likely_cohort,
-                mood=belief.likely_mood,
+                cohort=caller.cohort,
+                mood=caller.mood,
                 state=turn.state,
                 source=turn.source,
+                due=board.kit.prior.expect(board.view(), HORIZON).due,
                 utterance=turn.utterance,
                 reply=turn.reply,
                 question=state is not None and state.asks,

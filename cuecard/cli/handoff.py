@@ -23,7 +23,14 @@ def command(
     console.print(f"  drawn graph {figures['graph']['top1']} %, tree search {figures['mcts']['top1']} %")
     for size, row in figures["by_sessions"].items():
         console.print(
-            f"  {size:>4} calls: counts {row['counts']['top1']} %, on the graph {row['counts_on_graph']['top1']} %"
+            f"  {size:>4} calls: counts {row['counts']['top1']} %, on the graph {row['counts_on_graph']['top1']} %, "
+            f"with the search while they are few {row['mixture']['top1']} %"
+        )
+    for name, worst in figures["worst_behind"].items():
+        low, high = worst["ci95"]
+        console.print(
+            f"  {name} is at most {worst['points']} points ({low} to {high}) behind its best part "
+            f"({worst['part']}, {worst['sessions']} calls)"
         )
     for name, size in figures["crossover_sessions"].items():
         console.print(f"  {name} overtakes after {size if size is not None else 'more than the calls played'} calls")

@@ -27,6 +27,7 @@ class Step(NamedTuple):
     action: int = 0
     source: int = 0
     topic: int = 0
+    due: int = 0
 
 
 class Keys(NamedTuple):
@@ -42,12 +43,18 @@ def keys_after(history: Sequence[Step]) -> Keys:
     """The contexts in force once the turns of `history` (at least one) are over."""
     last, recent = history[-1], history[-3:]
     topic = next((step.topic for step in reversed(recent) if step.topic), 0)
-    return _keys(last.sop, tuple(step.action for step in recent), last.state, last.mood, last.cohort, topic)
+    now = Situation(
+        tuple(str(step.action) for step in recent),
+        _known(last.state),
+        _known(last.mood),
+        _known(last.cohort),
+        _known(last.due),
+    )
+    return _keys(last.sop, now, topic)
 
 
 @lru_cache(maxsize=65536)
-def _keys(sop: int, actions: tuple[int, ...], state: int, mood: int, cohort: int, topic: int) -> Keys:
-    now = Situation(tuple(map(str, actions)), _known(state), _known(mood), _known(cohort))
+def _keys(sop: int, now: Situation, topic: int) -> Keys:
     levels = contexts(now)
     about = [levels[name] for name in TOPIC_LEVELS if name in levels]
     if topic:

@@ -112,7 +112,7 @@ def rename(connection: Connection, tenant: Tenant, sop: str, renamed: Mapping[st
     spoken = (words.c.tenant_id == tenant.id) & (words.c.sop_id == sop_id)
     n_changed = 0
     for old_id, new_id in filter(None, pairs):
-        for column in (turns.c.action_id, turns.c.state_id):
+        for column in (turns.c.action_id, turns.c.state_id, turns.c.due_id):
             found = connection.execute(update(turns).where(stored, column == old_id).values({column.name: new_id}))
             n_changed += found.rowcount
         for column in (words.c.after_id, words.c.action_id, words.c.state_id):

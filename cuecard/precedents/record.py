@@ -121,6 +121,7 @@ def step(row: RowMapping) -> Step:
         row["action_id"],
         row["source_id"],
         row["topic_id"],
+        row["due_id"],
     )
 
 
@@ -175,6 +176,7 @@ def _step(connection: Connection, tenant: Tenant, topics: Topics, precedent: Pre
         label(precedent.action),
         label(precedent.source),
         topic_id,
+        label(precedent.due),
     )
     return found, embedding
 
@@ -202,6 +204,7 @@ def _turn_row(session_id: int, precedent: Precedent, ids: Step) -> dict[str, obj
         "action_id": ids.action,
         "source_id": ids.source,
         "topic_id": ids.topic,
+        "due_id": ids.due,
     }
 
 

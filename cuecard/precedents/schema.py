@@ -72,6 +72,7 @@ turns = Table(
     Column("action_id", Integer, nullable=False),
     Column("source_id", Integer, nullable=False),
     Column("topic_id", Integer, nullable=False, default=0),
+    Column("due_id", Integer, nullable=False, default=0),
     sqlite_with_rowid=False,
 )
 

@@ -1,10 +1,11 @@
 """Finds past turns like the present one: recent ones of the same kind, ranked by words and by what else agrees."""
 
-from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from collections.abc import Collection
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, RowMapping, select
+from sqlalchemy import CompoundSelect, Connection, bindparam, select, union_all
 
 from cuecard.precedents.labels import NAMELESS
 from cuecard.precedents.names import shown_name
@@ -31,67 +32,101 @@ class Situation(NamedTuple):
     cohort: str = ""
 
 
+class _Candidate(NamedTuple):
+    session_id: int
+    turn: int
+    ids: tuple[int, ...]
+    """In the order of `AGREEMENT`; by name below."""
+    state_id: int
+    after_id: int
+    mood_id: int
+    cohort_id: int
+    action_id: int
+    embedding: bytes
+
+
 def similar(connection: Connection, tenant: Tenant, where: Situation, vector: Vector, k: int) -> list[Similar]:
     """At most k, best first. Names never seen simply agree with nothing."""
     sop_id = tenant.labels.find(where.sop)
     if not sop_id:
         return []
     ids = {name: tenant.labels.find(getattr(where, name), sop_id) or NAMELESS for name in AGREEMENT}
-    found: dict[tuple[int, int], RowMapping] = {}
-    for condition in _widths(tenant.id, sop_id, ids):
-        recent = select(words).where(condition).order_by(words.c.session_id.desc()).limit(CANDIDATES)
-        for row in connection.execute(recent).mappings():
-            if row["embedding"] is not None:
-                found[row["session_id"], row["turn"]] = row
-    candidates = [*found.values()]
+    candidates = _candidates(connection, tenant.id, sop_id, ids)
     if not candidates:
         return []
-    cosines = unsqueeze([row["embedding"] for row in candidates]) @ vector
-    agreement = [sum(_agrees(row, name, ids) * bonus for name, bonus in AGREEMENT.items()) for row in candidates]
-    scores = cosines + np.array(agreement, np.float32)
-    best = np.argsort(-scores, kind="stable")[:k]
-    told = _sessions(connection, {candidates[row]["session_id"] for row in best})
-    return [
-        _similar(tenant, candidates[row], told[candidates[row]["session_id"]], float(scores[row]), float(cosines[row]))
-        for row in best
-    ]
+    cosines = unsqueeze([one.embedding for one in candidates]) @ vector
+    # A name that is not known agrees with nothing, not even with its like.
+    here = np.array([ids[name] or -1 for name in AGREEMENT])
+    agreement = (np.array([one.ids for one in candidates]) == here) @ np.array([*AGREEMENT.values()], np.float32)
+    scores = cosines + agreement
+    best = sorted(range(len(candidates)), key=lambda row: (-scores[row], -candidates[row].session_id))[:k]
+    told = _told(connection, {candidates[row].session_id for row in best})
+    return [_similar(tenant, candidates[row], told, float(scores[row]), float(cosines[row])) for row in best]
 
 
-def _agrees(row: RowMapping, name: str, ids: dict[str, int]) -> bool:
-    return ids[name] != NAMELESS and row[f"{name}_id"] == ids[name]
+def _candidates(connection: Connection, tenant_id: int, sop_id: int, ids: dict[str, int]) -> list[_Candidate]:
+    """The most recent turns of each width of context, each turn once."""
+    # An index is of use only while all columns before are given, so an unknown state ends the narrowing.
+    known = [ids[name] != NAMELESS for name in _NARROWING]
+    n_widths = 1 + (known.index(False) if False in known else len(known))
+    asked = {"tenant": tenant_id, "sop": sop_id, **{name: ids[name] for name in _NARROWING[: n_widths - 1]}}
+    rows = connection.execute(_recent(n_widths), asked).all()
+    found = {(row[0], row[1]): _Candidate(row[0], row[1], row[2:6], *row[2:]) for row in rows}
+    return [*found.values()]
 
 
-def _widths(tenant_id: int, sop_id: int, ids: dict[str, int]) -> Sequence[ColumnElement[bool]]:
-    """Conditions from the narrowest to the widest, each of them the front of an index."""
-    width = (words.c.tenant_id == tenant_id) & (words.c.sop_id == sop_id)
-    widths = [width]
-    for name in ("state", "after", "mood"):
-        # An index is of use only while all columns before are given, so an unknown state ends the narrowing.
-        if ids[name] == NAMELESS:
-            break
-        width = width & (words.c[f"{name}_id"] == ids[name])
-        widths.append(width)
-    return widths[::-1]
+_NARROWING = ("state", "after", "mood")
+_BY_ID = [words.c[f"{name}_id"] for name in AGREEMENT]
 
 
-def _sessions(connection: Connection, session_ids: Collection[int]) -> dict[int, tuple[str, str]]:
-    found = select(sessions.c.id, sessions.c.name, sessions.c.outcome).where(sessions.c.id.in_(session_ids))
-    return {row.id: (row.name, row.outcome) for row in connection.execute(found)}
+@lru_cache(maxsize=len(_NARROWING) + 1)
+def _recent(n_widths: int) -> CompoundSelect[Any]:
+    """One statement for all widths, made once: making it takes longer than the database takes to answer."""
+    wanted = [words.c.session_id, words.c.turn, *_BY_ID, words.c.action_id, words.c.embedding]
+    width = (words.c.tenant_id == bindparam("tenant")) & (words.c.sop_id == bindparam("sop"))
+    parts = []
+    for name in (None, *_NARROWING[: n_widths - 1]):
+        if name is not None:
+            width = width & (words.c[f"{name}_id"] == bindparam(name))
+        # Each is the front of an index, read from its end.
+        newest = select(*wanted).where(width).order_by(words.c.session_id.desc()).limit(CANDIDATES).subquery()
+        parts.append(select(newest).where(newest.c.embedding.is_not(None)))
+    return union_all(*parts)
 
 
-def _similar(tenant: Tenant, row: RowMapping, session: tuple[str, str], score: float, cosine: float) -> Similar:
+_TOLD = (
+    select(words.c.session_id, words.c.turn, sessions.c.name, sessions.c.outcome, words.c.utterance, words.c.reply)
+    .join(sessions, sessions.c.id == words.c.session_id)
+    .where(words.c.session_id.in_(bindparam("sessions", expanding=True)))
+)
+
+
+def _told(connection: Connection, session_ids: Collection[int]) -> dict[tuple[int, int], tuple[str, str, str, str]]:
+    """(session's name, outcome, utterance, reply) of all turns of these calls."""
+    found = connection.execute(_TOLD, {"sessions": [*session_ids]}).all()
+    return {(row[0], row[1]): (row[2], row[3], row[4], row[5]) for row in found}
+
+
+def _similar(
+    tenant: Tenant,
+    row: _Candidate,
+    told: dict[tuple[int, int], tuple[str, str, str, str]],
+    score: float,
+    cosine: float,
+) -> Similar:
     names = tenant.labels.names
+    session, outcome, utterance, reply = told[row.session_id, row.turn]
     return Similar(
         score=score,
         cosine=cosine,
-        session=shown_name(session[0]),
-        turn=row["turn"],
-        cohort=names.get(row["cohort_id"], ""),
-        mood=names.get(row["mood_id"], ""),
-        state=names.get(row["state_id"], ""),
-        after=names.get(row["after_id"], ""),
-        action=names.get(row["action_id"], ""),
-        utterance=row["utterance"],
-        reply=row["reply"],
-        outcome=session[1],
+        session=shown_name(session),
+        turn=row.turn,
+        cohort=names.get(row.cohort_id, ""),
+        mood=names.get(row.mood_id, ""),
+        state=names.get(row.state_id, ""),
+        after=names.get(row.after_id, ""),
+        action=names.get(row.action_id, ""),
+        utterance=utterance,
+        reply=reply,
+        outcome=outcome,
     )

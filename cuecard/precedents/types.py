@@ -30,6 +30,8 @@ class Precedent:
     state: str = ""
     source: str = ""
     """Data source the agent consulted this turn ("" for none)."""
+    due: str = ""
+    """Step that the procedure's rules expected next once this turn was over; "" where nobody can say."""
     utterance: str = ""
     reply: str = ""
     question: bool = False

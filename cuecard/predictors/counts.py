@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
+from cuecard.belief.types import Belief, top
 from cuecard.predictors.types import UNLABELLED, SessionView, TurnView
 
 Kind = Literal["action", "source", "state", "topic"]
@@ -17,8 +18,12 @@ Context = tuple[str, ...]
 """A level's name, then the values it looks at; the action just taken first. ("sop",) is the whole procedure."""
 Counts = Mapping[str, float]
 
-LEVELS = ("sop", "last", "last2", "last3", "state", "cohort", "mood")
-"""`last*` look at up to three actions; the others at the last action and one belief (mood: with its cohort)."""
+LEVELS = ("sop", "last", "last2", "last3", "state", "cohort", "mood", "due")
+"""`last*` look at up to three actions; the others at the last action and one belief (mood: with its cohort) or, for
+`due`, at the step that the procedure's own rules would take next."""
+
+SURE = 0.5
+"""A cohort or mood believed in with less than this narrows no context and is not counted (decision 0107)."""
 
 HALF_LIFE_SESSIONS = 3000.0
 """Evidence this many sessions old counts half. Shorter half-lives lost accuracy on human calls (decision 0100)."""
@@ -54,13 +59,28 @@ class Situation:
     state: str = ""
     mood: str = ""
     cohort: str = ""
+    due: str = ""
 
 
-def situation(view: SessionView) -> Situation:
-    """The situation a view stands in, after its last agent turn."""
+def situation(view: SessionView, due: str = "") -> Situation:
+    """The situation a view stands in, after its last agent turn. `due`: the step that its rules would take next."""
     state = view.turns[-1].state if view.turns else view.belief.likely_state
     actions = tuple(turn.action for turn in view.turns[-3:])
-    return Situation(actions, state, view.belief.likely_mood, view.belief.likely_cohort)
+    caller = sure_of(view.belief)
+    return Situation(actions, state, caller.mood, caller.cohort, due)
+
+
+class Caller(NamedTuple):
+    """Who is believed to call, "" where nobody can say."""
+
+    cohort: str
+    mood: str
+
+
+def sure_of(belief: Belief) -> Caller:
+    """Cohort and mood as far as they are more likely than not: a guess must not narrow what is looked at."""
+    cohort, mood = top(belief.cohort), top(belief.mood)
+    return Caller(cohort.name if cohort.p >= SURE else "", mood.name.partition("/")[2] if mood.p >= SURE else "")
 
 
 def contexts(now: Situation) -> dict[str, Context]:
@@ -79,6 +99,8 @@ def contexts(now: Situation) -> dict[str, Context]:
         found["cohort"] = ("cohort", last, now.cohort)
     if now.cohort and now.mood:
         found["mood"] = ("mood", last, now.cohort, now.mood)
+    if now.due:
+        found["due"] = ("due", last, now.due)
     return found
 
 
@@ -103,7 +125,9 @@ def call_increments(sop: str, turns: Sequence[TurnView]) -> Iterator[Increment]:
 def _seen_from(
     past: Sequence[TurnView], target: TurnView, offset: int, sop: str, cohort: str, mood: str
 ) -> Iterator[Increment]:
-    levels = contexts(Situation(tuple(turn.action for turn in past[-3:]), past[-1].state, mood, cohort)).values()
+    levels = contexts(
+        Situation(tuple(turn.action for turn in past[-3:]), past[-1].state, mood, cohort, past[-1].due)
+    ).values()
     sop = past[-1].sop or sop
     labels: list[tuple[Kind, str]] = [("source", target.source)]
     if target.label and target.label != UNLABELLED:

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from cuecard.belief.types import Distribution
 from cuecard.predictors.counts import CountKey, Counts, CountSource, Kind, contexts, situation
 from cuecard.predictors.graph import Expected, GraphPrior
-from cuecard.predictors.shrinkage import PRIOR_SHARE, STRENGTH, normalised, shrink
+from cuecard.predictors.shrinkage import DUE_STRENGTH, PRIOR_SHARE, STRENGTH, Drawn, normalised, shrink
 from cuecard.predictors.types import Forecast, SessionView
 
 _KINDS: tuple[Kind, ...] = ("action", "source", "state")
 
 
 class EmpiricalPredictor:
-    """Direct decayed counts per offset over (procedure, actions, state, cohort, mood); the graph is the deepest prior.
+    """Direct decayed counts per offset over (procedure, actions, state, cohort, mood, what is due) and the graph.
 
     Works with no precedents (the graph alone), with no graph (counts alone) and for unknown names (it says less).
     Forecast.sources has a label "" for a turn that consults nothing.
@@ -40,7 +40,7 @@ class EmpiricalPredictor:
         started_s = self._clock_s()
         graph = self._prior(view.sop)
         expected = graph.expect(view, horizon) if graph is not None else Expected()
-        levels = contexts(situation(view))
+        levels = contexts(situation(view, expected.due))
         keys = [
             CountKey(view.sop, kind, offset, context)
             for kind in _KINDS
@@ -54,7 +54,7 @@ class EmpiricalPredictor:
         parts: dict[Kind, tuple[Distribution, ...]] = {}
         for index, kind in enumerate(_KINDS):
             block = rows[index * horizon * len(levels) : (index + 1) * horizon * len(levels)]
-            parts[kind] = self._distributions(tuple(levels), block, _of(expected, kind), horizon)
+            parts[kind] = self._distributions(tuple(levels), block, _of(expected, kind), expected.trust, horizon)
         states = parts["state"]
         now = view.turns[-1].state if view.turns else view.belief.likely_state
         p_change = 1.0 - states[0].get(now, 0.0) if states and states[0] and now else view.belief.p_change
@@ -69,15 +69,20 @@ class EmpiricalPredictor:
         )
 
     def _distributions(
-        self, names: tuple[str, ...], rows: Sequence[Counts], priors: tuple[Distribution, ...], horizon: int
+        self,
+        names: tuple[str, ...],
+        rows: Sequence[Counts],
+        priors: tuple[Distribution, ...],
+        trust: float,
+        horizon: int,
     ) -> tuple[Distribution, ...]:
         out = []
         for offset in range(horizon):
             block = rows[offset * len(names) : (offset + 1) * len(names)]
             prior = priors[offset] if offset < len(priors) else {}
-            # A graph sees less far than counts: its part shrinks with the offset.
-            share = PRIOR_SHARE / (offset + 1)
-            p = shrink(dict(zip(names, block, strict=True)), prior, self._strength, self._rng, share)
+            # What was seen from here says less of turns further off, the graph's look at the last action too.
+            drawn = Drawn(prior, PRIOR_SHARE / (offset + 1), trust, DUE_STRENGTH * (offset + 1))
+            p = shrink(dict(zip(names, block, strict=True)), drawn, self._strength, self._rng)
             out.append(normalised(p))
         return tuple(out)
 

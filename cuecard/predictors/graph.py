@@ -12,6 +12,10 @@ class Expected(NamedTuple):
     actions: tuple[Distribution, ...] = ()
     sources: tuple[Distribution, ...] = ()
     states: tuple[Distribution, ...] = ()
+    due: str = ""
+    """The likeliest next step, said only by a drawing that knows what is done and known at the desk. Counts under it
+    know as much as the drawing does; all other counts know less, and `trust` is then its share beside them."""
+    trust: float = 0.0
 
 
 class GraphPrior(Protocol):

@@ -19,7 +19,9 @@ from cuecard.predictors.types import Forecast, Predictor, SessionView
 BANDS = (5.0, 20.0, 80.0)
 """Counted turns in the present context (procedure, last action) where one band of shares ends and the next begins."""
 COLD_TURNS = 10.0
-"""Counted turns at which a cold predictor weighs as much as counts and graph."""
+"""Counted turns that halve a cold predictor's weight."""
+COLD_START = 0.5
+"""Its weight where nothing was counted: with no evidence for either, search or model and graph are believed alike."""
 COLD_FLOOR = 0.1
 """Below this weight a cold predictor is not asked at all: it costs tokens or seconds."""
 
@@ -48,7 +50,7 @@ class MixturePredictor:
         forecast = await self._empirical.predict(view, horizon)
         evidence = forecast.evidence
         by, tokens = forecast.by, forecast.tokens
-        w_cold = COLD_TURNS / (COLD_TURNS + evidence)
+        w_cold = COLD_START * COLD_TURNS / (COLD_TURNS + evidence)
         if self._cold is not None and w_cold >= COLD_FLOOR:
             cold = await self._cold.predict(view, horizon)
             if any(cold.actions):

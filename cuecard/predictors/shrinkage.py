@@ -2,23 +2,42 @@
 
 Each level of a chain is a Dirichlet posterior whose prior mean is the level before it:
 p(level) = (counts + strength x p(wider)) / (n + strength). Levels that look at something else than the chain's actions
-(state, cohort, mood) come in as ratios to the level they widen, as in a naive Bayes conditional on the last action.
+(state, cohort, mood) are opinions beside the chain's: they are averaged, for multiplying ratios to the last action
+counts twice what both know. The narrowest level of all is what the procedure's rules say is due.
 """
 
 import random
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from cuecard.belief.types import Distribution
 from cuecard.predictors.counts import Counts
 
 CHAIN = ("sop", "last", "last2", "last3")
-SIDES = ("state", "cohort", "mood")
 SIDE_OF = "last"
 
 STRENGTH = 5.0
 """Turns that the wider context counts for. Flat between 3 and 10 on human calls (decision 0101)."""
 PRIOR_SHARE = 0.5
 """The drawn graph's part, beside the procedure's counts, in what the last action's counts lean on (decision 0101)."""
+DUE_STRENGTH = 10.0
+"""Turns that rules and habits together count for, against what followed when the same step was due (decision 0107)."""
+CALLER_SHARE = 0.5
+"""Weight of what callers of this kind do, beside the chain's and the state's opinion at 1."""
+
+
+class Drawn(NamedTuple):
+    """What the drawn graph says about one offset, and how much it is believed there."""
+
+    p: Distribution
+    share: float = PRIOR_SHARE
+    """Of the graph in what the last action's counts lean on."""
+    trust: float = 0.0
+    """Of a graph that knows the desk, beside counts that do not."""
+    due_strength: float = DUE_STRENGTH
+
+
+NOT_DRAWN = Drawn({})
 
 
 def chain(levels: Sequence[Counts], prior: Distribution, strength: float = STRENGTH) -> Distribution:
@@ -31,32 +50,21 @@ def chain(levels: Sequence[Counts], prior: Distribution, strength: float = STREN
 
 def shrink(
     rows: Mapping[str, Counts],
-    prior: Distribution,
+    drawn: Drawn = NOT_DRAWN,
     strength: float = STRENGTH,
     rng: random.Random | None = None,
-    prior_share: float = PRIOR_SHARE,
 ) -> Distribution:
-    """One distribution from the counts of all levels (by level name). Empty when neither counts nor prior say anything.
+    """One distribution from the counts of all levels (by level name). Empty when neither counts nor graph say anything.
 
-    The prior knows the last action and the procedure's counts do not, so it is blended in again above them. With `rng`
-    the result is drawn from the posterior instead of being its mean (Thompson sampling).
+    The graph knows the last action and the procedure's counts do not, so it is blended in again above them. With `rng`
+    the narrowest level that was ever seen is drawn from its posterior instead of being its mean (Thompson sampling).
     """
-    p = prior
-    anchor: Distribution = {}
-    narrowest: tuple[Counts, Distribution] = ({}, prior)
-    for name in CHAIN:
-        counts = rows.get(name)
-        if name == SIDE_OF and name in rows and prior:
-            p = blend([(prior_share, prior), (1.0 - prior_share, p)])
-        if counts:
-            narrowest = (counts, p)
-            p = _posterior(counts, p, strength)
-        if name == SIDE_OF:
-            anchor = p
-    if rng is not None:
-        p = _draw(*narrowest, strength, rng)
-    sides = [_posterior(rows[name], anchor, strength) for name in SIDES if rows.get(name)]
-    return _tilt(p, anchor, sides) if sides else p
+    due = rows.get("due", {})
+    habits = _habits(rows, drawn, strength, None if due else rng)
+    p = blend([(drawn.trust, drawn.p), (1.0 - drawn.trust, habits)]) if drawn.trust > 0.0 and drawn.p else habits
+    if not due:
+        return p
+    return _posterior(due, p, drawn.due_strength) if rng is None else _draw(due, p, drawn.due_strength, rng)
 
 
 def blend(parts: Sequence[tuple[float, Distribution]]) -> Distribution:
@@ -74,6 +82,31 @@ def normalised(weights: Mapping[str, float]) -> Distribution:
     return {label: weight / total for label, weight in weights.items()} if total > 0 else {}
 
 
+def _habits(rows: Mapping[str, Counts], drawn: Drawn, strength: float, rng: random.Random | None) -> Distribution:
+    """What usually follows, by all that counts can tell without the desk."""
+    p = drawn.p
+    anchor: Distribution = {}
+    narrowest: tuple[Counts, Distribution] = ({}, p)
+    for name in CHAIN:
+        counts = rows.get(name)
+        if name == SIDE_OF and name in rows and drawn.p:
+            p = blend([(drawn.share, drawn.p), (1.0 - drawn.share, p)])
+        if counts:
+            narrowest = (counts, p)
+            p = _posterior(counts, p, strength)
+        if name == SIDE_OF:
+            anchor = p
+    if rng is not None:
+        p = _draw(*narrowest, strength, rng)
+    opinions = [(1.0, p)]
+    if state := rows.get("state"):
+        opinions.append((1.0, _posterior(state, anchor, strength)))
+    if cohort := rows.get("cohort"):
+        kind = _posterior(cohort, anchor, strength)
+        opinions.append((CALLER_SHARE, _posterior(rows.get("mood", {}), kind, strength)))
+    return blend(opinions) if len(opinions) > 1 else p
+
+
 def _posterior(counts: Counts, wider: Distribution, strength: float) -> Distribution:
     n = sum(counts.values())
     if not wider:
@@ -84,16 +117,6 @@ def _posterior(counts: Counts, wider: Distribution, strength: float) -> Distribu
     for label, count in counts.items():
         p[label] = p.get(label, 0.0) + count * scale
     return p
-
-
-def _tilt(p: Distribution, anchor: Distribution, sides: Sequence[Distribution]) -> Distribution:
-    tilted = dict(p)
-    for side in sides:
-        for label in tilted:
-            base = anchor.get(label, 0.0)
-            if base > 0.0:
-                tilted[label] *= side.get(label, 0.0) / base
-    return normalised(tilted) or p
 
 
 def _draw(counts: Counts, wider: Distribution, strength: float, rng: random.Random) -> Distribution:

@@ -32,6 +32,8 @@ class TurnView(NamedTuple):
     """Procedure the agent had open ("" for the session's own): one call may wander through several."""
     fetched: tuple[str, ...] = ()
     """What the turn's fetches were given and gave back, as short `name=value` marks."""
+    due: str = ""
+    """Step that the procedure's rules expected next when this turn was over; "" where they do not know the desk."""
 
     @property
     def label(self) -> str:

@@ -21,9 +21,10 @@ from cuecard.settings import Settings
 from evals.predictors.asked import AskedBefore
 from evals.predictors.record import counted, record_calls
 from evals.predictors.score import documents_of, score
+from evals.predictors.stand_in import StandIn
 from sops import load_procedure
 
-NO_MODEL = "not run: no model (set OPENAI_API_KEY or OPENAI_BASE_URL)"
+STAND_IN = "stand-in: no model is configured (OPENAI_API_KEY or OPENAI_BASE_URL), so the llm row says what a call costs"
 
 
 def compare(
@@ -49,37 +50,31 @@ def compare(
 
     prior = ProcedurePrior(procedure)
     known = {procedure.name: procedure}
-    empirical = EmpiricalPredictor(counted(procedure.name, train), lambda _: prior)
+    empirical = EmpiricalPredictor(counted(procedure.name, train, prior), lambda _: prior)
     predictors: dict[str, Predictor] = {
         "empirical": AskedBefore(empirical, train, asks, embed),
         "graph": EmpiricalPredictor(MemoryCounts(), lambda _: prior),
         "mcts": MCTSPredictor(known.get, SampledCaller, random.Random(seed_base)),
         "garbage": GarbagePredictor(known.get, random.Random(seed_base)),
     }
-    chat = build_chat(settings, counter())
-    if chat is not None:
-        predictors["llm"] = LLMPredictor(chat, known.get)
+    configured = build_chat(settings, counter())
+    chat = configured or Chat(StandIn(), settings.chat_timeout_s, counter())
+    predictors["llm"] = LLMPredictor(chat, known.get)
 
     async def run() -> dict[str, Any]:
         rows: dict[str, Any] = {}
         for name, predictor in predictors.items():
             on_step(name)
             rows[name] = (await score(predictor, test, found, asks)).to_json()
-        if chat is not None:
-            await chat.aclose()
+        await chat.aclose()
         return rows
 
     rows = asyncio.run(run())
-    rows.setdefault("llm", NO_MODEL)
     return {
         "sop": procedure.name,
         "simulated": True,
         "n_train": n_train,
         "n_test": n_test,
-        "model": _named(chat, settings),
+        "model": settings.chat_model if configured is not None else STAND_IN,
         "predictors": rows,
     }
-
-
-def _named(chat: Chat | None, settings: Settings) -> str:
-    return settings.chat_model if chat is not None else "none"

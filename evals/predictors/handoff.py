@@ -1,64 +1,102 @@
-"""`cuecard handoff`: after how many calls counting overtakes the drawn graph and the tree search."""
+"""`cuecard handoff`: after how many calls counting overtakes the drawn graph and the tree search, and whether what the
+product runs is ever behind the best of its parts."""
 
 import asyncio
 import random
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from cuecard.predictors.counts import MemoryCounts
 from cuecard.predictors.empirical import EmpiricalPredictor
 from cuecard.predictors.imagined_caller import SampledCaller
 from cuecard.predictors.mcts import MCTSPredictor
+from cuecard.predictors.mixture import MixturePredictor
 from cuecard.predictors.procedure_prior import ProcedurePrior
 from cuecard.predictors.types import Predictor
 from evals.predictors.record import counted, record_calls
-from evals.predictors.score import score
+from evals.predictors.score import Tally, gap, score
 from sops import load_procedure
 
 SIZES = (0, 1, 3, 10, 30, 100)
 MEASURE = "action_top1_+1"
+FIXED = ("graph", "mcts")
+GROWING = ("counts", "counts_on_graph", "mixture")
+"""Counts alone; on the graph, which is the default; and that with the search as its cold part, while counts are few."""
+
+
+class _Scored(NamedTuple):
+    fixed: dict[str, Tally]
+    by_size: dict[int, dict[str, Tally]]
 
 
 def handoff(
     sop: str, *, sizes: tuple[int, ...] = SIZES, n_test: int = 30, on_step: Callable[[str], None] = lambda _: None
 ) -> dict[str, Any]:
-    """Top-1 at +1 by number of earlier calls: counts alone, counts on the graph, graph alone, tree search."""
+    """Top-1 at +1 by number of earlier calls, where counts cross over, and the worst gap to the best part.
+
+    `worst_behind` is paired by call: the best part's hits minus the predictor's, at the size where that is largest.
+    """
     procedure = load_procedure(sop)
     on_step("playing calls")
     calls = record_calls(sop, range(max(sizes) + n_test))
     test = calls[max(sizes) :]
     prior = ProcedurePrior(procedure)
-    search = MCTSPredictor({procedure.name: procedure}.get, SampledCaller, random.Random(0))
 
-    async def at(predictor: Predictor) -> dict[str, object]:
-        row = (await score(predictor, test, {}, lambda _: False)).to_json()
-        return {"top1": row[MEASURE], "ci95": row[f"{MEASURE}_ci95"], "n": row[f"{MEASURE}_n"]}
+    def search() -> MCTSPredictor:
+        return MCTSPredictor({procedure.name: procedure}.get, SampledCaller, random.Random(0))
 
-    async def run() -> dict[str, Any]:
-        graph = await at(EmpiricalPredictor(MemoryCounts(), lambda _: prior))
-        mcts = await at(search)
-        rows = {}
+    async def at(predictor: Predictor) -> Tally:
+        return await score(predictor, test, {}, lambda _: False)
+
+    async def run() -> _Scored:
+        fixed = {"graph": await at(EmpiricalPredictor(MemoryCounts(), lambda _: prior)), "mcts": await at(search())}
+        by_size = {}
         for size in sizes:
             on_step(f"{size} calls")
-            counts = counted(procedure.name, calls[:size])
-            rows[str(size)] = {
+            counts = counted(procedure.name, calls[:size], prior)
+            default = EmpiricalPredictor(counts, lambda _: prior)
+            by_size[size] = {
                 "counts": await at(EmpiricalPredictor(counts, lambda _: None)),
-                "counts_on_graph": await at(EmpiricalPredictor(counts, lambda _: prior)),
+                "counts_on_graph": await at(default),
+                "mixture": await at(MixturePredictor(default, cold=search())),
             }
-        return {"graph": graph, "mcts": mcts, "by_sessions": rows}
+        return _Scored(fixed, by_size)
 
-    figures = asyncio.run(run())
-    best_cold = max(float(figures[name]["top1"]) for name in ("graph", "mcts"))
+    return {"sop": procedure.name, "simulated": True, "n_test": n_test, **_report(asyncio.run(run()))}
+
+
+def _report(scored: _Scored) -> dict[str, Any]:
+    fixed = {name: _shown(tally) for name, tally in scored.fixed.items()}
+    by_size = {str(size): {name: _shown(tally) for name, tally in row.items()} for size, row in scored.by_size.items()}
+    best_cold = max(float(fixed[name]["top1"]) for name in FIXED)
 
     def crossover(name: str) -> int | None:
         """The fewest calls from which `name` is at least as good as the best that needs none."""
-        reached = [size for size, row in figures["by_sessions"].items() if (row[name]["top1"] or 0.0) >= best_cold]
-        return int(reached[0]) if reached else None
+        reached = [int(size) for size, row in by_size.items() if (row[name]["top1"] or 0.0) >= best_cold]
+        return min(reached) if reached else None
 
     return {
-        "sop": procedure.name,
-        "simulated": True,
-        "n_test": n_test,
-        **figures,
-        "crossover_sessions": {name: crossover(name) for name in ("counts", "counts_on_graph")},
+        **fixed,
+        "by_sessions": by_size,
+        "crossover_sessions": {name: crossover(name) for name in GROWING},
+        "worst_behind": {name: _worst_behind(scored, name) for name in ("counts_on_graph", "mixture")},
     }
+
+
+def _shown(tally: Tally) -> dict[str, Any]:
+    row = tally.to_json()
+    return {"top1": row.get(MEASURE), "ci95": row.get(f"{MEASURE}_ci95"), "n": row.get(f"{MEASURE}_n")}
+
+
+def _worst_behind(scored: _Scored, name: str) -> dict[str, Any]:
+    """Over all sizes and parts, the largest lead of a part over `name`, in points, with its 95 % interval."""
+    found = []
+    for size, row in scored.by_size.items():
+        parts = {"graph": scored.fixed["graph"], "counts": row["counts"]}
+        if name == "mixture":
+            parts["mcts"] = scored.fixed["mcts"]
+        for part, tally in parts.items():
+            if MEASURE in tally.hits and MEASURE in row[name].hits:
+                lead = gap(tally.hits[MEASURE], row[name].hits[MEASURE])
+                found.append({"points": lead.points, "ci95": lead.ci95, "sessions": size, "part": part})
+    return max(found, key=lambda one: one["points"])

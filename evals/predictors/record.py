@@ -4,10 +4,12 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from cuecard.belief.types import Belief
 from cuecard.blackboard import Board
 from cuecard.clock import LoopClock, run_virtual
 from cuecard.planning import Nothing
-from cuecard.predictors.counts import MemoryCounts, increments
+from cuecard.predictors.counts import HORIZON, MemoryCounts, increments, sure_of
+from cuecard.predictors.graph import GraphPrior
 from cuecard.predictors.types import SessionView, TurnView
 from cuecard.prefetch.scheduler import Decision
 from cuecard.session import Engine
@@ -25,8 +27,6 @@ class Call:
     turns: tuple[TurnView, ...] = ()
     views: dict[int, SessionView] = field(default_factory=dict)
     """By number of finished turns."""
-    cohort: str = ""
-    mood: str = ""
 
     def ahead(self, n_turns: int, offset: int) -> TurnView | None:
         """The turn that came `offset` agent turns after the view of `n_turns`."""
@@ -63,16 +63,18 @@ async def _one(engine: Engine, sop: str, seed: int) -> Call:
     watching = _Capturing()
     session = await engine.session(sop, session_id=f"recorded-{seed}", planner=watching)
     await play(session, Live(AgendaCaller(agenda, wording, rng)), LoopClock())
-    belief = session.board.belief
-    return Call(seed, tuple(session.board.turns), watching.views, belief.likely_cohort, belief.likely_mood)
+    return Call(seed, tuple(session.board.turns), watching.views)
 
 
-def counted(sop: str, calls: Sequence[Call]) -> MemoryCounts:
+def counted(sop: str, calls: Sequence[Call], prior: GraphPrior) -> MemoryCounts:
     """What these calls teach, as the store of precedents would count it."""
     counts = MemoryCounts()
     for call in calls:
-        for n in range(1, len(call.turns) + 1):
-            for increment in increments(sop, call.turns[:n], call.cohort, call.mood):
+        dues = {n: prior.expect(view, HORIZON).due for n, view in call.views.items()}
+        turns = tuple(turn._replace(due=dues.get(n, "")) for n, turn in enumerate(call.turns, start=1))
+        for n in range(1, len(turns) + 1):
+            caller = sure_of(call.views[n].belief if n in call.views else Belief())
+            for increment in increments(sop, turns[:n], caller.cohort, caller.mood):
                 counts.add(increment)
         counts.end_session()
     return counts

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -49,6 +50,20 @@ def interval(rows: Sequence[Sequence[float]]) -> list[float]:
     draws = np.random.default_rng(0).integers(0, len(sums), (BOOTSTRAP, len(sums)))
     means = sums[draws].sum(axis=1) / sizes[draws].sum(axis=1)
     return [round(100.0 * float(q), 1) for q in np.percentile(means, [2.5, 97.5])]
+
+
+class Gap(NamedTuple):
+    """How far one predictor is ahead of another on the same calls, in points."""
+
+    points: float
+    ci95: list[float]
+
+
+def gap(ours: Sequence[Sequence[float]], theirs: Sequence[Sequence[float]]) -> Gap:
+    """Mean of `ours` minus mean of `theirs`, with an interval over resampled calls: both saw the same turns."""
+    pairs = [[a - b for a, b in zip(mine, other, strict=True)] for mine, other in zip(ours, theirs, strict=True)]
+    flat = [one for row in pairs for one in row]
+    return Gap(round(100.0 * float(np.mean(flat)), 1) if flat else 0.0, interval(pairs))
 
 
 Documents = Callable[[str], frozenset[str]]

@@ -91,6 +91,7 @@ def _store(connection: Connection, tenant: Tenant, calls: Calls, seq: np.ndarray
         "action_id": np.array(ids["action"])[calls.action[row, turn]],
         "source_id": np.array(ids["source"])[calls.source[row, turn]],
         "topic_id": np.zeros(len(row), np.int64),
+        "due_id": np.array(ids["action"])[calls.due[row, turn]],
     }
     values = zip(*(column.tolist() for column in columns.values()), strict=True)
     _insert(connection, turns, [*columns], [*values])

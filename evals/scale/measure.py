@@ -15,6 +15,7 @@ from cuecard.precedents.types import Precedent
 from cuecard.precedents.writer import Writer
 from cuecard.predictors.counts import HALF_LIFE_SESSIONS
 from cuecard.predictors.empirical import EmpiricalPredictor
+from cuecard.predictors.graph import Expected
 from cuecard.predictors.types import SessionView, TurnView
 from evals.scale.fill import NAMES, fill
 from evals.scale.world import Calls, World
@@ -50,6 +51,13 @@ async def measure(sizes: list[int], folder: Path, note: Callable[[str], None]) -
             bench.close()
 
 
+class _Rules:
+    """Says what is due and nothing more: rules cost the same at any size, the counts under what is due do not."""
+
+    def expect(self, view: SessionView, horizon: int) -> Expected:
+        return Expected(due=view.turns[-1].due)
+
+
 class _Bench:
     """One filled store, and new calls that neither it nor any other size has seen; all sizes get the same."""
 
@@ -62,7 +70,7 @@ class _Bench:
         fill(self._engine, TENANT, world, size, HALF_LIFE_SESSIONS)
         self._fill_s = time.perf_counter() - started_s
         counts = StoredCounts(self._engine, TENANT, now=lambda: 0.0, remembered=0, inline=True)
-        self._predictor = EmpiricalPredictor(counts, prior=lambda _: None)
+        self._predictor = EmpiricalPredictor(counts, prior=lambda _: _Rules())
         self._writer = Writer(self._engine, HALF_LIFE_SESSIONS, embedder=None)
         calls = world.draw(np.random.default_rng(NEW_CALLS_SEED), 1_000)
         self._views = _views(calls, np.random.default_rng(NEW_CALLS_SEED))
@@ -112,9 +120,20 @@ def _views(calls: Calls, rng: np.random.Generator) -> Iterator[SessionView]:
         for row in range(len(calls.sop)):
             cohort, mood = NAMES["cohort"][calls.cohort[row]], NAMES["mood"][calls.mood[row]]
             turns = tuple(
-                TurnView("", NAMES["state"][state], NAMES["action"][action], "", NAMES["source"][source])
-                for state, action, source in zip(
-                    calls.state[row].tolist(), calls.action[row].tolist(), calls.source[row].tolist(), strict=True
+                TurnView(
+                    "",
+                    NAMES["state"][state],
+                    NAMES["action"][action],
+                    "",
+                    NAMES["source"][source],
+                    due=NAMES["action"][due],
+                )
+                for state, action, source, due in zip(
+                    calls.state[row].tolist(),
+                    calls.action[row].tolist(),
+                    calls.source[row].tolist(),
+                    calls.due[row].tolist(),
+                    strict=True,
                 )
             )
             belief = Belief(cohort={cohort: 1.0}, mood={f"{cohort}/{mood}": 1.0}, state={turns[0].state: 1.0})
@@ -136,4 +155,5 @@ def _turns(calls: Calls) -> Iterator[Precedent]:
                 mood=NAMES["mood"][calls.mood[row]],
                 state=NAMES["state"][calls.state[row, turn]],
                 source=NAMES["source"][calls.source[row, turn]],
+                due=NAMES["action"][calls.due[row, turn]],
             )

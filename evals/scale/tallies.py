@@ -44,6 +44,7 @@ _LEVELS = (
     _Level("state", (N_ACTIONS, N_STATES), 1),
     _Level("cohort", (N_ACTIONS, N_COHORTS), 1),
     _Level("mood", (N_ACTIONS, N_COHORTS, N_MOODS), 1),
+    _Level("due", (N_ACTIONS, N_ACTIONS), 1),
 )
 
 
@@ -144,6 +145,7 @@ def _seen(calls: Calls, level: _Level, offset: int) -> Iterator[tuple[Indexes, I
         "state": (calls.action[row, now], calls.state[row, now]),
         "cohort": (calls.action[row, now], calls.cohort[row]),
         "mood": (calls.action[row, now], calls.cohort[row], calls.mood[row]),
+        "due": (calls.action[row, now], calls.due[row, now]),
     }[level.name]
     context = np.ravel_multi_index((calls.sop[row], *features), (N_SOPS, *level.sizes))
     labels = {"action": calls.action, "source": calls.source, "state": calls.state}

@@ -33,6 +33,7 @@ class Calls(NamedTuple):
     state: Indexes
     action: Indexes
     source: Indexes
+    due: Indexes
 
     def first(self, n: int) -> "Calls":
         return Calls(*(part[:n] for part in self))
@@ -47,6 +48,8 @@ class World:
         self._action = _cumulative(rng, (N_SOPS, N_ACTIONS, N_STATES), N_ACTIONS)
         # A step consults one source or (0) none, whoever calls.
         self._source = rng.integers(0, N_SOURCES, (N_SOPS, N_ACTIONS))
+        # What rules that know a little more than the step just taken would do next.
+        self._due = rng.integers(0, N_ACTIONS, (N_SOPS, N_ACTIONS, N_STATES))
 
     def draw(self, rng: np.random.Generator, n_calls: int) -> Calls:
         """Calls of 3 to MAX_TURNS turns."""
@@ -58,7 +61,8 @@ class World:
         for turn in range(MAX_TURNS):
             state[:, turn] = _sample(rng, self._state[sop, last, cohort * N_MOODS + mood])
             last = action[:, turn] = _sample(rng, self._action[sop, last, state[:, turn]])
-        return Calls(sop, cohort, mood, length, state, action, self._source[sop[:, None], action])
+        source, due = self._source[sop[:, None], action], self._due[sop[:, None], action, state]
+        return Calls(sop, cohort, mood, length, state, action, source, due)
 
 
 def _cumulative(rng: np.random.Generator, given: tuple[int, ...], n: int) -> npt.NDArray[np.float64]:

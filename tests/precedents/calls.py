@@ -42,6 +42,7 @@ def random_calls(seed: int, n_calls: int, letters: str = "abcd", **more: object)
                 source=rng.choice(("", "policy", "quote")),
                 cohort=rng.choice(("young", "old")),
                 mood=rng.choice(("glad", "sad")),
+                due=rng.choice(("", *letters)),
                 **more,
             )
             for number in range(rng.randint(1, 8))

@@ -49,7 +49,7 @@ async def test_the_store_and_the_counts_in_memory_agree(store: Precedents) -> No
     for session in random_calls(1, 40):
         session = [replace(one, cohort="old", mood="sad") for one in session]
         memory.end_session()
-        views = [TurnView("", one.state, one.action, "", one.source) for one in session]
+        views = [TurnView("", one.state, one.action, "", one.source, due=one.due) for one in session]
         for end in range(1, len(views) + 1):
             for increment in increments("renewal", views[:end], "old", "sad"):
                 memory.add(increment)
@@ -121,8 +121,8 @@ async def test_one_turn_at_the_end_of_a_long_history_writes_a_bounded_number_of_
     await store.record(call("now", "abcdab"))
     await store.flush()
     written = store._writer.record([turn("now", 6, "c")])
-    # Seven levels and the topic's, at three offsets.
-    assert 0 < len(written["acme"]) <= 24
+    # Eight levels and the topic's, at three offsets.
+    assert 0 < len(written["acme"]) <= 27
 
 
 async def test_our_own_writes_show_at_once_although_rows_are_remembered(store: Precedents) -> None:
@@ -151,6 +151,16 @@ async def test_a_procedures_aliases_are_carried_over_once(store: Precedents, mon
     with monkeypatch.context() as forbidden:
         forbidden.setattr(store._writer, "rename", None)
         await store.carry_over("acme", "renewal", {"a": "x"})
+
+
+async def test_what_followed_a_step_that_was_due_is_counted_apart(store: Precedents) -> None:
+    await store.record([turn("s", 0, "a", due="b"), turn("s", 1, "b", due="c"), turn("s", 2, "a", due="d")])
+    await store.record([turn("t", 0, "a", due="d"), turn("t", 1, "e")])
+    await store.flush()
+    assert (await read(store, CountKey("renewal", "action", 1, ("due", "a", "b")))).keys() == {"b"}
+    assert (await read(store, CountKey("renewal", "action", 1, ("due", "a", "d")))).keys() == {"e"}
+    await store.rename("acme", "renewal", {"d": "x"})
+    assert (await read(store, CountKey("renewal", "action", 1, ("due", "a", "x")))).keys() == {"e"}
 
 
 async def test_a_renamed_action_keeps_its_counts(store: Precedents) -> None:
