@@ -3,9 +3,11 @@
 A renamed action or state keeps its counts: its old name is filed under its procedure and means the new name's id there.
 """
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, bindparam, func, insert, select
 
 from cuecard.precedents.schema import labels
+
+_N_STORED = select(func.count()).select_from(labels).where(labels.c.tenant_id == bindparam("tenant"))
 
 NAMELESS = 0
 EVERYWHERE = 0
@@ -27,9 +29,7 @@ class Labels:
 
     def n_stored(self, connection: Connection) -> int:
         """How many the database holds: unequal to `len` when another process has added some."""
-        return connection.execute(
-            select(func.count()).select_from(labels).where(labels.c.tenant_id == self.tenant_id)
-        ).scalar_one()
+        return connection.execute(_N_STORED, {"tenant": self.tenant_id}).scalar_one()
 
     def load(self, connection: Connection) -> None:
         """Everything the database knows, including what other processes added."""

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import CompoundSelect, Connection, bindparam, select, union_all
+from sqlalchemy import CompoundSelect, Connection, Row, bindparam, select, union_all
 
 from cuecard.precedents.labels import NAMELESS
 from cuecard.precedents.names import shown_name
@@ -33,16 +33,15 @@ class Situation(NamedTuple):
 
 
 class _Candidate(NamedTuple):
+    """Its ids are in the order of `AGREEMENT`, the action's last."""
+
     session_id: int
     turn: int
-    ids: tuple[int, ...]
-    """In the order of `AGREEMENT`; by name below."""
     state_id: int
     after_id: int
     mood_id: int
     cohort_id: int
     action_id: int
-    embedding: bytes
 
 
 def similar(connection: Connection, tenant: Tenant, where: Situation, vector: Vector, k: int) -> list[Similar]:
@@ -54,25 +53,28 @@ def similar(connection: Connection, tenant: Tenant, where: Situation, vector: Ve
     candidates = _candidates(connection, tenant.id, sop_id, ids)
     if not candidates:
         return []
-    cosines = unsqueeze([one.embedding for one in candidates]) @ vector
+    cosines = unsqueeze([one[-1] for one in candidates]) @ vector
     # A name that is not known agrees with nothing, not even with its like.
     here = np.array([ids[name] or -1 for name in AGREEMENT])
-    agreement = (np.array([one.ids for one in candidates]) == here) @ np.array([*AGREEMENT.values()], np.float32)
-    scores = cosines + agreement
-    best = sorted(range(len(candidates)), key=lambda row: (-scores[row], -candidates[row].session_id))[:k]
-    told = _told(connection, {candidates[row].session_id for row in best})
-    return [_similar(tenant, candidates[row], told, float(scores[row]), float(cosines[row])) for row in best]
+    numbers = np.array([one[:6] for one in candidates])
+    scores = cosines + (numbers[:, 2:] == here) @ np.array([*AGREEMENT.values()], np.float32)
+    # Of equally like ones the newer.
+    best = np.lexsort((-numbers[:, 1], -numbers[:, 0], -scores))[:k]
+    told = _told(connection, {candidates[row][0] for row in best})
+    return [
+        _similar(tenant, _Candidate(*candidates[row][:-1]), told, float(scores[row]), float(cosines[row]))
+        for row in best
+    ]
 
 
-def _candidates(connection: Connection, tenant_id: int, sop_id: int, ids: dict[str, int]) -> list[_Candidate]:
-    """The most recent turns of each width of context, each turn once."""
+def _candidates(connection: Connection, tenant_id: int, sop_id: int, ids: dict[str, int]) -> list[Row[Any]]:
+    """The most recent turns of each width of context, each turn once: a `_Candidate` and its embedding."""
     # An index is of use only while all columns before are given, so an unknown state ends the narrowing.
     known = [ids[name] != NAMELESS for name in _NARROWING]
     n_widths = 1 + (known.index(False) if False in known else len(known))
     asked = {"tenant": tenant_id, "sop": sop_id, **{name: ids[name] for name in _NARROWING[: n_widths - 1]}}
     rows = connection.execute(_recent(n_widths), asked).all()
-    found = {(row[0], row[1]): _Candidate(row[0], row[1], row[2:6], *row[2:]) for row in rows}
-    return [*found.values()]
+    return [*{(row[0], row[1]): row for row in rows}.values()]
 
 
 _NARROWING = ("state", "after", "mood")
