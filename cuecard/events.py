@@ -1,12 +1,17 @@
 """What happened in a session, typed, timed and with reasons: the only source of ledger, console, replay and metrics."""
 
 import dataclasses
+import logging
+import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO
 
 import orjson
+
+_log = logging.getLogger(__name__)
 
 _TYPES: dict[str, type["Event"]] = {}
 
@@ -185,6 +190,7 @@ class EventLog:
     turn: int = 0
     path: Path | None = None
     _written: int = 0
+    _flushing: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def emit(self, event: Event) -> Event:
         """Stamp time and turn if they were left at zero, keep it, tell the listeners."""
@@ -195,32 +201,51 @@ class EventLog:
         return stamped
 
     def flush(self) -> None:
-        """Append what is new to the file; called between turns, and at the end."""
-        if self.path is None or self._written == len(self.events):
-            return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a", encoding="utf-8") as file:
-            self._written += write_lines(file, self.events[self._written :])
+        """Append what is new to the file, from any thread: a turn and a pass may both be at it.
+
+        A file that cannot be written is logged and tried again the next time; the call goes on.
+        """
+        with self._flushing:
+            if self.path is None or self._written == len(self.events):
+                return
+            try:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                with self.path.open("a+b") as file:
+                    if self._written == 0:
+                        _end_line(file)
+                    self._written += write_lines(file, self.events[self._written :])
+            except OSError as error:
+                _log.error("an event log cannot be written: %s", error)
 
     def of(self, *types: type[Event]) -> Iterator[Event]:
         return (event for event in self.events if isinstance(event, types))
 
 
-def write_lines(file: TextIO, events: Iterable[Event]) -> int:
+def _end_line(file: BinaryIO) -> None:
+    """A process that died while it wrote left half a line, which must not swallow ours."""
+    if file.seek(0, os.SEEK_END):
+        file.seek(-1, os.SEEK_END)
+        if file.read(1) != b"\n":
+            file.write(b"\n")
+
+
+def write_lines(file: BinaryIO, events: Iterable[Event]) -> int:
     """One JSON object a line; returns how many."""
     n = 0
     for event in events:
-        file.write(orjson.dumps(event.to_json(), option=orjson.OPT_SERIALIZE_NUMPY).decode() + "\n")
+        file.write(orjson.dumps(event.to_json(), option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE))
         n += 1
     return n
 
 
 def read_lines(path: Path) -> list[Event]:
-    """The events of a log; a last line cut off by a crash is skipped."""
+    """The events of a log; a line cut off by a crash is skipped."""
     events = []
-    for line in path.read_text(encoding="utf-8").splitlines():
+    # Split at newlines only: `splitlines` would also cut at characters that JSON leaves in its strings.
+    for line in path.read_bytes().split(b"\n"):
         try:
-            events.append(from_json(orjson.loads(line)))
+            row = orjson.loads(line)
         except orjson.JSONDecodeError:
-            break
+            continue
+        events.append(from_json(row))
     return events

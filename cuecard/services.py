@@ -6,7 +6,6 @@ from collections.abc import Callable, Coroutine
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from langgraph.store.base import BaseStore
 
@@ -15,6 +14,7 @@ from cuecard.clock import Clock, LoopClock, VirtualLoop
 from cuecard.context import Context
 from cuecard.events import EventLog, Listener, SessionStarted
 from cuecard.kit import Kit, build_kit
+from cuecard.log_files import log_file
 from cuecard.minds import Minds
 from cuecard.models.chat import Chat, build_chat
 from cuecard.models.embeddings import Embedder, load_embedder, weights_name
@@ -204,7 +204,7 @@ class Services:
         """Where this session's event log lies; None when none is kept."""
         if not (self.persist and self.settings.event_logs):
             return None
-        return self.settings.data_dir / "events" / _file_name(tenant) / f"{_file_name(session_id)}.jsonl"
+        return log_file(self.settings.data_dir, tenant, session_id)
 
     def _landed(self, board: Board, store: BaseStore | None, item: Item) -> None:
         """A fetch came home, perhaps long after its pass: it joins the slice by itself."""
@@ -221,11 +221,6 @@ class Services:
 
 async def _published(board: Board, store: BaseStore, *, shared: bool) -> None:
     await publish(board, store, board.published_turn, shared=shared)
-
-
-def _file_name(name: str) -> str:
-    """A name as a file name: letters, digits, dot, dash and underscore stay, everything else is percent-encoded."""
-    return quote(name, safe="").replace(".", "%2E") or "%"
 
 
 @lru_cache(maxsize=1)

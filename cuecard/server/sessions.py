@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import unquote
 
 import orjson
 from fastapi import APIRouter, Query, Request
@@ -13,6 +12,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from cuecard.events import Event
+from cuecard.log_files import log_files
 from cuecard.prefetch.flight import SessionId
 from cuecard.server import views
 from cuecard.server.calls import Call
@@ -112,8 +112,8 @@ def _logged(sample: Path | None) -> list[dict[str, Any]]:
     """The tenant's logged calls, newest first."""
     if sample is None or not sample.parent.is_dir():
         return []
-    paths = sorted(sample.parent.glob("*.jsonl"), key=lambda path: path.stat().st_mtime, reverse=True)
-    return [{"id": unquote(path.stem), "at": path.stat().st_mtime} for path in paths[:LISTED]]
+    dated = sorted(((one.path.stat().st_mtime, one.session) for one in log_files(sample.parent)), reverse=True)
+    return [{"id": session, "at": at} for at, session in dated[:LISTED]]
 
 
 async def _followed(call: Call) -> AsyncGenerator[bytes]:

@@ -1,10 +1,10 @@
 """Takes a call out of everything that is not a precedent: its checkpoints, its blackboard and its event log."""
 
-from collections.abc import Iterator
-from pathlib import Path
+import asyncio
 from urllib.parse import unquote
 
 from cuecard.blackboard import namespace
+from cuecard.log_files import log_file, log_files
 from cuecard.session.storage import Storage
 from cuecard.settings import Settings
 from nodes.trigger import responder_thread, supervisor_thread
@@ -12,7 +12,7 @@ from nodes.trigger import responder_thread, supervisor_thread
 
 async def traces(settings: Settings, storage: Storage) -> set[tuple[str, str]]:
     """(tenant, session) of every call that left a blackboard or a log."""
-    found = {(tenant, session) for tenant, session, _ in _logs(settings)}
+    found = await asyncio.to_thread(_logged, settings)
     offset = 0
     while batch := await storage.store.alist_namespaces(prefix=("cuecard",), limit=1000, offset=offset):
         found.update((unquote(path[1]), unquote(path[2])) for path in batch if len(path) > 2)
@@ -27,11 +27,9 @@ async def forget_traces(tenant: str, session: str, settings: Settings, storage: 
     place = namespace(tenant, session)
     for item in await storage.store.asearch(place, limit=1000):
         await storage.store.adelete(item.namespace, item.key)
-    for owner, name, path in _logs(settings):
-        if (owner, name) == (tenant, session):
-            path.unlink(missing_ok=True)
+    log_file(settings.data_dir, tenant, session).unlink(missing_ok=True)
 
 
-def _logs(settings: Settings) -> Iterator[tuple[str, str, Path]]:
-    for path in (settings.data_dir / "events").glob("*/*.jsonl"):
-        yield unquote(path.parent.name), unquote(path.stem), path
+def _logged(settings: Settings) -> set[tuple[str, str]]:
+    folders = (settings.data_dir / "events").glob("*")
+    return {(one.tenant, one.session) for folder in folders for one in log_files(folder)}

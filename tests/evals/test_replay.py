@@ -25,7 +25,7 @@ def log(tmp_path: Path) -> Path:
         NeedResolved(at_s=11.0, turn=2, dep="identity", key="{}", how="live", stall_s=2.0, reason="nothing early"),
         Heard(at_s=21.0, turn=3, text="It's 303513 and I was born on 21 February 2000", final=True),
     ]
-    with path.open("w", encoding="utf-8") as file:
+    with path.open("wb") as file:
         write_lines(file, events)
     return path
 
