@@ -20,8 +20,8 @@ BANDS = (5.0, 20.0, 80.0)
 """Counted turns in the present context (procedure, last action) where one band of shares ends and the next begins."""
 COLD_TURNS = 10.0
 """Counted turns that halve a cold predictor's weight."""
-COLD_START = 0.5
-"""Its weight where nothing was counted: with no evidence for either, search or model and graph are believed alike."""
+COLD_START = 0.3
+"""Its weight beside the graph where nothing was counted: a search knows the same rules, less surely (decision 0107)."""
 COLD_FLOOR = 0.1
 """Below this weight a cold predictor is not asked at all: it costs tokens or seconds."""
 

@@ -61,7 +61,12 @@ def shrink(
     """
     due = rows.get("due", {})
     habits = _habits(rows, drawn, strength, None if due else rng)
-    p = blend([(drawn.trust, drawn.p), (1.0 - drawn.trust, habits)]) if drawn.trust > 0.0 and drawn.p else habits
+    p = habits
+    if drawn.trust > 0.0 and drawn.p:
+        # Habits earn their share: a step seen once or twice must not turn rules round that know what is missing.
+        n = sum(rows.get(SIDE_OF, {}).values())
+        share = (1.0 - drawn.trust) * n / (n + strength)
+        p = blend([(1.0 - share, drawn.p), (share, habits)])
     if not due:
         return p
     return _posterior(due, p, drawn.due_strength) if rng is None else _draw(due, p, drawn.due_strength, rng)

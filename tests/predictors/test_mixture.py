@@ -44,7 +44,7 @@ async def test_a_cold_predictor_leads_without_evidence_and_fades_with_it() -> No
     alone = await MixturePredictor(counted(0), cold=cold).predict(VIEW)
     some = await MixturePredictor(counted(10), cold=cold).predict(VIEW)
     assert alone.actions[0] == pytest.approx({"imagined": 1.0})
-    assert some.actions[0]["counted"] == pytest.approx(0.75)
+    assert some.actions[0]["counted"] == pytest.approx(0.85)
     assert alone.by == "empirical+llm"
     assert alone.tokens == 7
     assert alone.utterances
