@@ -74,26 +74,28 @@ class LocalTrigger:
     def __init__(self, graph: Any, services: Services) -> None:
         self._graph = graph
         self._services = services
-        self._latest: dict[str, asyncio.Task[None]] = {}
+        self._passes: dict[str, list[asyncio.Task[None]]] = {}
+        """Of each session those that have not unwound, oldest first."""
 
     def submit(self, payload: SupervisorInput, context: Context) -> None:
         thread = supervisor_thread(payload["tenant"], payload["session_id"])
-        older = self._latest.get(thread)
-        if older is not None:
-            older.cancel()
+        older = [*self._passes.get(thread, ())]
+        for task in older:
+            _cancel_once(task)
         # An empty context: the pass's tokens must not appear in the responder's stream.
         task = asyncio.get_running_loop().create_task(
             self._run(thread, payload, context, older), context=contextvars.Context()
         )
-        self._latest[thread] = task
+        self._passes.setdefault(thread, []).append(task)
         task.add_done_callback(lambda done: self._reap(thread, done))
 
     async def _run(
-        self, thread: str, payload: SupervisorInput, context: Context, older: asyncio.Task[None] | None
+        self, thread: str, payload: SupervisorInput, context: Context, older: list[asyncio.Task[None]]
     ) -> None:
-        if older is not None and not older.done():
-            # Two writers at once would race; the older one waits for its own elder, so the whole chain unwinds.
-            await asyncio.wait([older])
+        if older:
+            # Two writers at once would race. All of them are waited for: one that is cancelled while it waits for its
+            # own elder is gone before that elder is.
+            await asyncio.wait(older)
         board = self._services.known_board(payload["tenant"], payload["session_id"])
         began_s = self._services.clock.now()
         try:
@@ -110,24 +112,31 @@ class LocalTrigger:
             raise
 
     def _reap(self, thread: str, task: asyncio.Task[None]) -> None:
-        if self._latest.get(thread) is task:
-            del self._latest[thread]
+        self._passes[thread].remove(task)
+        if not self._passes[thread]:
+            del self._passes[thread]
         if not task.cancelled() and (error := task.exception()) is not None:
             log.warning("supervisor pass failed: %s", type(error).__name__, exc_info=error)
 
     async def settle(self, tenant: str, session_id: str) -> None:
         """Wait for this session's pass, if one is running: for tests, and before a process goes."""
-        task = self._latest.get(supervisor_thread(tenant, session_id))
-        if task is not None:
-            await asyncio.wait([task])
+        tasks = [*self._passes.get(supervisor_thread(tenant, session_id), ())]
+        if tasks:
+            await asyncio.wait(tasks)
 
     async def aclose(self) -> None:
         """Cancel all passes and wait until they have unwound."""
-        tasks = list(self._latest.values())
+        tasks = [task for tasks in self._passes.values() for task in tasks]
         for task in tasks:
-            task.cancel()
+            _cancel_once(task)
         if tasks:
             await asyncio.wait(tasks)
+
+
+def _cancel_once(task: asyncio.Task[None]) -> None:
+    """A second cancellation would cut short the unwinding that the first began."""
+    if not task.cancelling():
+        task.cancel()
 
 
 _SERVER = ServerTrigger()

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from cuecard.clock import Clock
-from cuecard.errors import StorageError
+from cuecard.errors import FetchRefused, StorageError
 from cuecard.prefetch.fetchers.base import Fetchers
 from cuecard.prefetch.flight import items_of
 from cuecard.prefetch.safety import forbidden
@@ -203,6 +203,10 @@ class Writer:
         try:
             async with asyncio.timeout(call.spec.timeout_s):
                 result = await fetcher.fetch(call)
+        except FetchRefused as error:
+            # A fetcher refuses before anything leaves it: a token that is not set, an argument that it lacks.
+            await self._ledger.release(key)
+            return Missing(call.dep, "refused", str(error))
         except TimeoutError:
             return Missing(call.dep, "in_doubt", f"no answer within {call.spec.timeout_s:g} s; it is not repeated")
         except Exception as error:  # noqa: BLE001 - foreign code; whether the write happened is unknown

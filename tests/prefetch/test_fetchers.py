@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from cuecard.prefetch.fetchers import (
     TransientFetchError,
 )
 from cuecard.prefetch.fetchers.base import JunkError
+from cuecard.prefetch.fetchers.openapi import Operation
 from cuecard.prefetch.fetchers.sql import reads_only
 from cuecard.prefetch.slots import fill, fill_partly
 from cuecard.prefetch.types import FetchCall
@@ -70,6 +72,32 @@ async def test_http_fills_slots_percent_encoded_and_never_leaves_the_path() -> N
     assert seen[0].url.params["q"] == "../admin?x=1&y"
     assert fetched.records[0].data == {"holder": "Ann", "price": 300}
     assert fetched.records[0].text == "holder: Ann; price: 300"
+
+
+@pytest.mark.parametrize("value", ["..", ".", " .. "])
+async def test_a_value_that_would_climb_out_of_its_place_in_the_path_is_refused(value: str) -> None:
+    source = {"type": "http", "url": "https://api.test/policies/{plate}/claims"}
+    with pytest.raises(FetchRefused):
+        await HttpFetcher(answering(lambda _: httpx.Response(200))).fetch(call(source, {"plate": value}))
+    operation = Operation("GET", "https://api.test", "/policies/{plate}/claims", {"plate": "path"}, frozenset())
+    with pytest.raises(FetchRefused):
+        operation.request("policy", {"plate": value})
+
+
+async def test_a_write_carries_its_key_as_a_hash_whatever_letters_a_name_has() -> None:
+    keys: list[str] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        keys.append(request.headers["Idempotency-Key"])
+        return httpx.Response(200, json={"reference": "R1"})
+
+    source = {"type": "http", "url": "https://api.test/renew", "method": "POST", "body": {"name": "{name}"}}
+    fetcher = HttpFetcher(answering(handler))
+    for name in ("Zoë", "Zoë", "Ann"):
+        write = replace(call(source, {"name": name}, effect="write"), idempotency_key=f"session/a/s:renew:{name}")
+        await fetcher.fetch(write)
+    assert keys[0] == keys[1] != keys[2]
+    assert not any("Ann" in key or "session" in key for key in keys)
 
 
 async def test_http_takes_its_token_from_the_environment_or_says_which_is_missing(

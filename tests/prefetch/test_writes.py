@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from cuecard.clock import LoopClock
+from cuecard.errors import FetchRefused
 from cuecard.prefetch import FetchBroker, Fetched, MemoryWriteLedger, Missing, Outcome, SqliteWriteLedger, WriteLedger
+from cuecard.prefetch.types import FetchCall
 from tests.prefetch.helpers import Source, dependency
 
 RENEWAL = dependency(effect="write", latency_s=0.02, timeout_s=1.0)
@@ -74,3 +76,20 @@ async def test_a_personal_write_waits_for_identity_and_needs_a_key(ledger: Write
     a_read = await broker.execute_write("policy", dependency(), {}, idempotency_key="k", verified=True)
     assert {type(outcome) for outcome in (early, nameless, a_read)} == {Missing}
     assert not source.calls
+
+
+async def test_what_a_fetcher_refused_before_it_left_may_be_tried_again(ledger: WriteLedger) -> None:
+    refusing = True
+
+    def refuse(call: FetchCall) -> str:
+        if refusing:
+            raise FetchRefused(call.dep, "set the environment variable TOKEN")
+        return "good"
+
+    source = Source(behaviour=refuse)
+    broker = broker_over(source, ledger)
+    outcome = await write(broker)
+    assert isinstance(outcome, Missing)
+    assert outcome.reason == "refused"
+    refusing = False
+    assert isinstance(await write(broker), Fetched)

@@ -1,7 +1,9 @@
 """One HTTP request as a data source, its slots filled with percent-encoded arguments."""
 
+import hashlib
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -36,12 +38,10 @@ class HttpFetcher:
         source = call.spec.fetch
         assert isinstance(source, HttpFetch)
         values = {**call.args, "query": call.query}
-        url = self._filled(call, source.url, values, encode=_encoded)
+        url = self._filled(call, source.url, values, encode=partial(path_part, call.dep))
         params = self._all_filled(call, source.params, values)
         body = self._all_filled(call, source.body, values)
-        headers = auth_header(call.dep, source.auth_env)
-        if call.idempotency_key is not None:
-            headers["Idempotency-Key"] = call.idempotency_key
+        headers = auth_header(call.dep, source.auth_env) | idempotency_header(call)
         response = await self._send(call, source.method, url, params, body, headers)
         return result_of(call.dep, call.spec, answer_of(call.dep, response))
 
@@ -94,6 +94,13 @@ def auth_header(dep: str, variable: str | None) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
+def idempotency_header(call: FetchCall) -> dict[str, str]:
+    """A write's key as a header: its hash, since the key holds a caller's facts and any letters they came in."""
+    if call.idempotency_key is None:
+        return {}
+    return {"Idempotency-Key": hashlib.sha256(call.idempotency_key.encode()).hexdigest()}
+
+
 def check_status(dep: str, response: httpx.Response) -> None:
     """Pass good answers and "not found"; raise for the rest."""
     if response.status_code in AGAIN:
@@ -116,5 +123,8 @@ def answer_of(dep: str, response: httpx.Response) -> Any:
     return response.text
 
 
-def _encoded(value: str) -> str:
+def path_part(dep: str, value: str) -> str:
+    """A value as one part of a path. Percent-encoding leaves dots alone, and ".." would climb out of its place."""
+    if value.strip() in {".", ".."}:
+        raise FetchRefused(dep, f"{dep}: {value!r} is no part of an address")
     return quote(value, safe="")

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote, urljoin
+from urllib.parse import urljoin
 
 from cuecard.errors import FetchRefused
+from cuecard.prefetch.fetchers.http import path_part
 from sops.models import ToolFetch
 
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -34,7 +35,7 @@ class Operation:
             if not value:
                 continue
             if place == "path":
-                path = path.replace("{" + name + "}", quote(str(value), safe=""))
+                path = path.replace("{" + name + "}", path_part(dep, str(value)))
             elif place in placed:
                 placed[place][name] = str(value)
         return {

@@ -14,7 +14,7 @@ import yaml
 from cuecard.errors import FetchError, FetchRefused
 from cuecard.prefetch.fetchers.base import JunkError, TransientFetchError
 from cuecard.prefetch.fetchers.callable import load_target, result_of
-from cuecard.prefetch.fetchers.http import Client, answer_of, auth_header, check_status
+from cuecard.prefetch.fetchers.http import Client, answer_of, auth_header, check_status, idempotency_header
 from cuecard.prefetch.fetchers.openapi import Operation, find_operation
 from cuecard.prefetch.types import FetchCall, FetchResult
 from sops.models import ToolFetch
@@ -93,8 +93,7 @@ class OpenapiFetcher:
         if key not in self._operations:
             self._operations[key] = find_operation(call.dep, await self._read(call.dep, source, headers), source)
         operation = self._operations[key]
-        if call.idempotency_key is not None:
-            headers["Idempotency-Key"] = call.idempotency_key
+        headers |= idempotency_header(call)
         request = operation.request(call.dep, arguments(call, operation.parameters))
         try:
             response = await self._client.request(
