@@ -22,6 +22,13 @@ class _Branch(NamedTuple):
     desk: Desk
 
 
+class _Alike(NamedTuple):
+    """States that the rules cannot tell apart after some action: any of them stands for all."""
+
+    states: tuple[str, ...]
+    p: float
+
+
 class ProcedurePrior:
     """Rolls `policy.rules.choose` forward: states from `expects`, actions from the transitions, sources from `needs`.
 
@@ -32,6 +39,7 @@ class ProcedurePrior:
         self._procedure = procedure
         self._actions = tuple(procedure.actions)
         self._states = {name: states_after(procedure, name) for name in procedure.actions}
+        self._alike = {name: self._grouped(name) for name in procedure.actions}
         self._remembered: OrderedDict[tuple[object, ...], Expected] = OrderedDict()
 
     def expect(self, view: SessionView, horizon: int) -> Expected:
@@ -58,10 +66,12 @@ class ProcedurePrior:
             action_p: Distribution = {}
             after: dict[tuple[object, ...], _Branch] = {}
             for branch in branches:
-                for state, p_state in self._expected_states(branch.desk.last_action).items():
-                    p = branch.p * p_state
-                    at[state] = at.get(state, 0.0) + p
-                    desk = self._step(branch.desk, state)
+                last = branch.desk.last_action or self._procedure.start
+                for state, p_state in self._states[last].items():
+                    at[state] = at.get(state, 0.0) + branch.p * p_state
+                for alike in self._alike[last]:
+                    p = branch.p * alike.p
+                    desk = self.step(branch.desk, alike.states[0])
                     action_p[desk.last_action] = action_p.get(desk.last_action, 0.0) + p
                     key = (desk.last_action, desk.verified, tuple(desk.done), frozenset(desk.facts))
                     so_far = after.get(key)
@@ -73,10 +83,31 @@ class ProcedurePrior:
         due = top(actions[0]).name if actions else ""
         return Expected(tuple(actions), tuple(sources), tuple(states), due, TRUST)
 
-    def _expected_states(self, action: str) -> Distribution:
-        return self._states[action or self._procedure.start]
+    def _grouped(self, action: str) -> list[_Alike]:
+        """What the rules ask of a state (policy.rules): where it leads, whether it ends the call, what it confirms."""
+        procedure = self._procedure
+        groups: dict[tuple[object, ...], _Alike] = {}
+        for state, p in self._states[action].items():
+            confirms = frozenset(
+                name
+                for name, one in procedure.actions.items()
+                if one.confirmed_by == action and state in one.confirm_states
+            )
+            key = (
+                procedure.always.get(state),
+                procedure.actions[action].on.get(state, procedure.otherwise.get(state)),
+                procedure.states[state].ends_call,
+                confirms,
+            )
+            known = groups.get(key)
+            groups[key] = _Alike((*known.states, state), known.p + p) if known else _Alike((state,), p)
+        return list(groups.values())
 
-    def _step(self, desk: Desk, state: str) -> Desk:
+    def alike(self, action: str) -> list[tuple[str, ...]]:
+        """The caller's states, grouped by what the rules can tell apart after `action`."""
+        return [group.states for group in self._alike[action]]
+
+    def step(self, desk: Desk, state: str) -> Desk:
         """The desk after the caller was in `state` and the rules chose. A state that leads on has answered."""
         procedure = self._procedure
         if not desk.last_action:

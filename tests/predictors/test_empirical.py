@@ -1,8 +1,12 @@
+import asyncio
+import itertools
 import random
+import time
 
 import pytest
 
 from cuecard.belief.types import Belief
+from cuecard.policy.rules import Desk
 from cuecard.predictors.counts import CountKey, MemoryCounts, increments, situation
 from cuecard.predictors.empirical import EmpiricalPredictor
 from cuecard.predictors.procedure_prior import ProcedurePrior
@@ -39,6 +43,39 @@ async def test_with_no_precedents_the_graph_alone_says_the_next_step() -> None:
     assert max(forecast.actions[0], key=lambda name: forecast.actions[0][name]) == "verify_identity"
     for distribution in (*forecast.actions, *forecast.states, *forecast.sources):
         assert sum(distribution.values()) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("sop", ["insurance_renewal", "card_activation", "medical_booking"])
+def test_states_that_count_as_alike_lead_the_rules_to_the_same_step(sop: str) -> None:
+    procedure = load_procedure(sop)
+    prior = ProcedurePrior(procedure)
+    for last, facts in itertools.product(procedure.actions, ({}, dict.fromkeys(procedure.facts, "x"))):
+        for verified in (False, True):
+            desk = Desk(facts=dict(facts), verified=verified, last_action=last, done=[last])
+            for states in prior.alike(last):
+                led = {
+                    (s.last_action, s.verified, frozenset(s.facts)) for s in (prior.step(desk, one) for one in states)
+                }
+                assert len(led) == 1, (last, states)
+
+
+def test_a_prediction_takes_well_under_a_millisecond_once_a_desk_has_been_seen() -> None:
+    prior = ProcedurePrior(load_procedure(SOP))
+    counts = MemoryCounts(None)
+    for increment in increments(SOP, turns("greet", "verify_identity")):
+        counts.add(increment)
+    empirical = EmpiricalPredictor(counts, lambda _: prior)
+    view = SessionView(SOP, turns("greet"), done=frozenset({"greet"}))
+
+    async def cpu_s() -> float:
+        began = time.thread_time()
+        await empirical.predict(view)
+        return time.thread_time() - began
+
+    async def all_of_them() -> list[float]:
+        return [await cpu_s() for _ in range(50)]
+
+    assert sorted(asyncio.run(all_of_them()))[25] < 0.001
 
 
 async def test_what_followed_when_a_step_was_due_overrules_the_rules_once_there_is_enough_of_it() -> None:
