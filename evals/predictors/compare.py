@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import corpus
@@ -24,6 +24,7 @@ from evals.predictors.score import documents_of, score
 from evals.predictors.stand_in import StandIn
 from sops import load_procedure
 
+_GRAINS = ("query_coarse", "query_fine", "query_large")
 STAND_IN = "stand-in: no model is configured (OPENAI_API_KEY or OPENAI_BASE_URL), so the llm row says what a call costs"
 
 
@@ -33,17 +34,22 @@ def compare(
     *,
     n_train: int,
     n_test: int,
-    corpora: tuple[str, ...],
+    corpora: Mapping[str, str],
     seed_base: int = 0,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Simulated calls: `n_train` are counted, the next `n_test` scored. One row a predictor."""
+    """Simulated calls: `n_train` are counted, the next `n_test` scored. One row a predictor.
+
+    `corpora`: by grain (coarse, fine, large) the corpus that predicted questions are put to; a grain that is left out
+    has nulls.
+    """
     procedure = load_procedure(sop)
     on_step("playing calls")
     calls = record_calls(sop, range(seed_base, seed_base + n_train + n_test))
     train, test = calls[:n_train], calls[n_train:]
     embed = load_embedder(settings.embedding_model).embed
-    found = {name: documents_of(corpus.open_index(name, embed, settings.data_dir / "indexes")) for name in corpora}
+    indexes = settings.data_dir / "indexes"
+    found = {grain: documents_of(corpus.open_index(name, embed, indexes)) for grain, name in corpora.items()}
 
     def asks(state: str) -> bool:
         return procedure.states[state].asks if state in procedure.states else False
@@ -65,7 +71,7 @@ def compare(
         rows: dict[str, Any] = {}
         for name, predictor in predictors.items():
             on_step(name)
-            rows[name] = (await score(predictor, test, found, asks)).to_json()
+            rows[name] = dict.fromkeys(_GRAINS) | (await score(predictor, test, found, asks)).to_json()
         await chat.aclose()
         return rows
 

@@ -17,6 +17,7 @@ from cuecard.predictors.llm import LLMPredictor
 from cuecard.predictors.mcts import MCTSPredictor
 from cuecard.predictors.procedure_prior import ProcedurePrior
 from cuecard.predictors.types import Forecast, Predictor, SessionView, TurnView
+from evals.predictors.stand_in import StandIn
 from sops import load_procedure
 from tests.fakes import FakeChat
 
@@ -52,6 +53,7 @@ MAKERS: dict[str, Callable[[], Predictor]] = {
     "mcts with a model": lambda: MCTSPredictor(KNOWN.get, lambda p: ModelCaller(p, chat(SAID)), random.Random(1)),
     "llm": lambda: LLMPredictor(chat(ANSWER), KNOWN.get),
     "llm that fails": lambda: LLMPredictor(chat("nonsense"), KNOWN.get),
+    "the stand-in of the bench": lambda: LLMPredictor(Chat(StandIn(), 5.0, estimate), KNOWN.get),
     "garbage": lambda: GarbagePredictor(KNOWN.get, random.Random(1)),
 }
 

@@ -12,10 +12,11 @@ def command(
     seed_base: Annotated[int, typer.Option(help="First seed.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
 ) -> None:
-    """Empirical, LLM (where a model is configured), tree search and garbage, on the same calls.
+    """Empirical, LLM, tree search and garbage, on the same calls. Without a model the LLM row is a stand-in's.
 
-    Query columns say how often one of five predicted sentences finds a document that the real question then finds:
-    on the procedure's own corpus, and for car insurance on its fine and large editions.
+    `query_coarse`, `query_fine`, `query_large`: how often one of five predicted sentences finds a document that the real
+    question then finds, on the procedure's own corpus and on the fine and large editions that car insurance has (null
+    for the others). Indexing those takes minutes the first time.
     """
     from cuecard.cli.output import console, print_json, stderr
     from cuecard.settings import get_settings
@@ -23,14 +24,14 @@ def command(
     from sops import load_procedure
 
     name = load_procedure(procedure).name
-    corpora = (name, "insurance_fine", "insurance_large") if name == "insurance_renewal" else (name,)
+    editions = {"fine": "insurance_fine", "large": "insurance_large"} if name == "insurance_renewal" else {}
     with stderr.status("...") as status:
         figures = compare(
             procedure,
             get_settings(),
             n_train=train,
             n_test=test,
-            corpora=corpora,
+            corpora={"coarse": name, **editions},
             seed_base=seed_base,
             on_step=lambda step: status.update(step),
         )
