@@ -14,9 +14,9 @@ def command(
 ) -> None:
     """Empirical, LLM, tree search and garbage, on the same calls. Without a model the LLM row is a stand-in's.
 
-    `query_coarse`, `query_fine`, `query_large`: how often one of five predicted sentences finds a document that the real
-    question then finds, on the procedure's own corpus and on the fine and large editions that car insurance has (null
-    for the others). Indexing those takes minutes the first time.
+    `query_coarse`, `query_fine`, `query_large`: how often one of five predicted sentences finds a document that the
+    real question then finds, on the procedure's own corpus and on the fine and large editions that car insurance has
+    (null for the others). Indexing those takes minutes the first time.
     """
     from cuecard.cli.output import console, print_json, stderr
     from cuecard.settings import get_settings
