@@ -17,7 +17,7 @@ _PARTS = (
     "evals/callers",
     "evals/datasets/retrieve",
 )
-_PLAYERS = ("evals/experiments/shared", "evals/real", "evals/poolbench", "evals/predictors")
+_PLAYERS = ("evals/experiments/shared", "evals/real", "evals/poolbench")
 """What several experiments play with, beside their own folder."""
 _KINDS = {".py", ".yaml", ".md", ".jsonl", ".json", ".npz", ".txt"}
 _NO_MATTER = ("cuecard/cli", "cuecard/server")

@@ -22,6 +22,7 @@ from evals.experiments.types import Experiment, Measure, Plot, Row, Section, Ser
 from sops.loader import load_procedure
 
 NAIVE = ("stays", "commonest", "garbage")
+LLM = "llm"
 BOOTSTRAPS = 500
 
 
@@ -42,7 +43,8 @@ async def play(unit: Unit, tools: Tools) -> list[Row]:
     empirical = EmpiricalPredictor(_counts(call.sop), prior_of)
     graph = EmpiricalPredictor(MemoryCounts(), prior_of)
     garbage = GarbagePredictor(load_procedure, random.Random(call.seed))
-    made: dict[str, list[Forecast]] = {name: [] for name in ("empirical", "no_mood", "graph", "garbage", *NAIVE[:2])}
+    names = ("empirical", "no_mood", "graph", "garbage", *NAIVE[:2], *((LLM,) if tools.answers is not None else ()))
+    made: dict[str, list[Forecast]] = {name: [] for name in names}
     # The greeting comes before any words: nobody has a state yet.
     for index in range(1, len(call.views) - 1):
         now = call.views[index].state
@@ -52,6 +54,8 @@ async def play(unit: Unit, tools: Tools) -> list[Row]:
         made["garbage"].append(await garbage.predict(call.view(index), HORIZON))
         made["stays"].append(Forecast(states=({now: 1.0},) * HORIZON, p_change=0.0))
         made["commonest"].append(Forecast(states=(_commonest(call.sop),) * HORIZON))
+        if tools.answers is not None:
+            made[LLM].append(await tools.answers.forecast(call.view(index), HORIZON))
     return [
         {"predictor": name, "sop": call.sop, "seed": call.seed, **_scored(call, made_by)}
         for name, made_by in made.items()
@@ -115,16 +119,18 @@ def measures(rows: Sequence[Row]) -> dict[str, Measure]:
 
 
 def figures(rows: Sequence[Row]) -> dict[str, Any]:
-    return {
+    found = {
         name: {
             **{f"transition_top1_at_{k}": top(own, f"moved{k}", 1)._asdict() for k in OFFSETS},
             **{f"transition_top3_at_{k}": top(own, f"moved{k}", 3)._asdict() for k in OFFSETS},
             **{f"stable_top1_at_{k}": top(own, f"stable{k}", 1)._asdict() for k in OFFSETS},
+            **{f"stable_top3_at_{k}": top(own, f"stable{k}", 3)._asdict() for k in OFFSETS},
             **{f"entropy_bits_at_{k}": _bits(own, k) for k in OFFSETS},
             "auc_change": auc_change(own)._asdict(),
         }
         for name, own in _by(rows).items()
     }
+    return found if LLM in found else {**found, LLM: "not run: no model"}
 
 
 def _bits(rows: Sequence[Row], k: int) -> float:
@@ -134,12 +140,18 @@ def _bits(rows: Sequence[Row], k: int) -> float:
 
 def sections(rows: Sequence[Row]) -> list[Section]:
     by = _by(rows)
-    table = [
-        [name, *(shown(top(own, f"moved{k}", 1)) for k in OFFSETS), shown(top(own, "moved1", 3)),
-         *(shown(top(own, f"stable{k}", 1)) for k in OFFSETS[:1]), shown(auc_change(own)),
-         *(_bits(own, k) for k in OFFSETS), top(own, "moved1", 1).n, top(own, "stable1", 1).n]
-        for name, own in by.items()
-    ]  # fmt: skip
+    tables = {
+        kind: [
+            [name, *(shown(top(own, f"{kind}{k}", t)) for k in OFFSETS for t in (1, 3)),
+             *(top(own, f"{kind}{k}", 1).n for k in OFFSETS)]
+            for name, own in by.items()
+        ]
+        for kind in ("moved", "stable")
+    }  # fmt: skip
+    spread = [[name, shown(auc_change(own)), *(_bits(own, k) for k in OFFSETS)] for name, own in by.items()]
+    if LLM not in by:
+        for table, width in ((tables["moved"], 9), (tables["stable"], 9), (spread, 4)):
+            table.append([LLM, "not run: no model", *["-"] * (width - 1)])
     plot = Plot(
         "The next state, named first, on turns where it changes (simulated, 95 % intervals)",
         "agent turns ahead", "% of turns with a change", [f"+{k}" for k in OFFSETS],
@@ -155,12 +167,24 @@ def sections(rows: Sequence[Row]) -> list[Section]:
     )  # fmt: skip
     text = (
         "Labels are the classifier's, made when the words were spoken, as a deployment has them. The lead in the "
-        "bar is over the best of stays, commonest and garbage. An oracle names every state. Bits measure how spread a "
-        "forecast is: what moods add to its diversity is the difference between the first two lines."
+        "bar is over the best of stays, commonest and garbage. An oracle names every state. At +2 and +3 a turn counts "
+        "as changed when its state is another one than now. Percent; calls are resampled."
     )
-    columns = ("predictor", "change +1", "change +2", "change +3", "change +1 in 3", "stable +1", "AUC of change",
-               "bits +1", "bits +2", "bits +3", "n change", "n stable")  # fmt: skip
-    return [Section("States", text, columns, table, plot)]
+    columns = ("predictor", *(f"+{k} {t}" for k in OFFSETS for t in ("first", "in 3")), *(f"n +{k}" for k in OFFSETS))
+    mood = (
+        "Bits measure how spread a forecast is: what cohorts and moods add to its diversity is the difference between "
+        "`empirical` and `no_mood`, at the same counts."
+    )
+    return [
+        Section("Turns on which the state changes", text, columns, tables["moved"], plot),
+        Section("Turns on which it stays", "", columns, tables["stable"]),
+        Section(
+            "When a change is due, and how spread the forecast is",
+            mood,
+            ("predictor", "AUC of change", *(f"bits +{k}" for k in OFFSETS)),
+            spread,
+        ),
+    ]
 
 
 EXPERIMENT = Experiment("E2", units, play, measures, figures, sections, parallel=False)

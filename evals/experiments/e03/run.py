@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from cuecard.predictors.counts import HORIZON
 from cuecard.predictors.garbage import SENTENCES
 from cuecard.predictors.imagined_caller import SampledCaller
 from cuecard.predictors.mcts import MCTSPredictor
@@ -18,7 +19,7 @@ from sops.models import Procedure, RagFetch
 
 GUESSES = 5
 K = 3
-SOURCES = ("bank", "mcts", "stub", "garbage", "oracle")
+SOURCES = ("bank", "mcts", "llm", "stub", "garbage", "oracle")
 _NO_WORD = re.compile(r"[^a-z0-9]+")
 
 
@@ -57,6 +58,9 @@ async def play(unit: Unit, tools: Tools) -> list[Row]:
             "garbage": list(SENTENCES),
             "oracle": [call.turns[index]["words"]],
         }
+        if tools.answers is not None:
+            made = await tools.answers.forecast(seen, HORIZON)
+            guesses["llm"] = [said.text for said in made.utterances][:GUESSES]
         rows.append(_row(call, index, guesses, tools, procedure))
     return rows
 
@@ -92,6 +96,10 @@ def _key(text: str) -> str:
     return _NO_WORD.sub(" ", text.lower()).strip()
 
 
+def _sources(rows: Sequence[Row]) -> list[str]:
+    return [name for name in SOURCES if rows and name in rows[0]["sources"]]
+
+
 def _share(rows: Sequence[Row], source: str, what: str) -> Measure:
     return share(sum(row["sources"][source][what] for row in rows), len(rows))
 
@@ -106,7 +114,7 @@ def figures(rows: Sequence[Row]) -> dict[str, Any]:
             **{what: _share(rows, source, what)._asdict() for what in ("same_key", "shared", "gold")},
             "guesses": round(sum(row["sources"][source]["n"] for row in rows) / max(1, len(rows)), 2),
         }
-        for source in SOURCES
+        for source in _sources(rows)
     }
 
 
@@ -115,12 +123,12 @@ def sections(rows: Sequence[Row]) -> list[Section]:
     table = [
         [source, *(shown(_share(rows, source, what)) for what in ("same_key", "shared", "gold")),
          found[source]["guesses"], len(rows)]
-        for source in SOURCES
+        for source in _sources(rows)
     ]  # fmt: skip
-    shares = [_share(rows, source, "shared") for source in SOURCES]
+    shares = [_share(rows, source, "shared") for source in _sources(rows)]
     plot = Plot(
         "A document of the live question was fetched before it was asked (simulated, 95 % intervals)",
-        "who guessed", "share of questions", list(SOURCES),
+        "who guessed", "share of questions", _sources(rows),
         [Series("shared", [m.value or 0.0 for m in shares], [m.low for m in shares], [m.high for m in shares])],
     )  # fmt: skip
     text = (
@@ -128,6 +136,8 @@ def sections(rows: Sequence[Row]) -> list[Section]:
         f"among the {K} that the live question brings. Gold: one of them answers it. The bank knows questions of "
         "earlier calls only. The oracle knows the question."
     )
+    if "llm" not in _sources(rows):
+        table.append(["llm", "not run: no model", *["-"] * 4])
     columns = ("who guessed", "same key", "shared document", "gold document", "guesses", "questions")
     return [Section("Questions", text, columns, table, plot)]
 

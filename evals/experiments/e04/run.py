@@ -7,8 +7,22 @@ from dataclasses import replace
 from typing import Any
 
 from cuecard.ledger import percentile
-from cuecard.pool import ConfidenceGate, Cosine, CosineThenLlm, Glance, KeyLookup, Pick, Pool, Selection, context_query
-from evals.experiments.shared.compared import QUICK, ratio, share
+from cuecard.pool import (
+    ConfidenceGate,
+    Cosine,
+    CosineThenLlm,
+    Glance,
+    KeyLookup,
+    LlmRerank,
+    Pick,
+    Pool,
+    Selection,
+    context_query,
+)
+from cuecard.pool.modes import PREFILTER
+from evals.experiments.answers import Answers
+from evals.experiments.e04.rerank import ModelRerank, overlap
+from evals.experiments.shared.compared import QUICK, mean, ratio, share
 from evals.experiments.shared.pools import Snapshot, snapshots
 from evals.experiments.shared.scores import shown
 from evals.experiments.tools import Tools
@@ -47,9 +61,34 @@ async def play(unit: Unit, tools: Tools) -> list[Row]:
         "confidence_gate": ConfidenceGate(),
         "garbage": _AtRandom(random.Random(unit["seed"])),
     }
-    return [
-        await _row(one, modes, tools, unit) for one in await snapshots(engine, unit["sop"], unit["seed"]) if one.words
-    ]
+    spoken = [one for one in await snapshots(engine, unit["sop"], unit["seed"]) if one.words]
+    rows = [await _row(one, modes, tools, unit) for one in spoken]
+    if tools.answers is not None:
+        for row, one in zip(rows, spoken, strict=True):
+            # A model takes seconds a turn, so it is asked only where there is something to find.
+            if row["asks"] and row["gold_in_pool"]:
+                row["model"] = await _by_model(one, tools.answers)
+    return rows
+
+
+async def _by_model(one: Snapshot, answers: Answers) -> dict[str, dict[str, Any]]:
+    """What a chat model picks of the whole pool, and of the nearest eight; and what cosine picks of the same."""
+    glance = Glance(one.words, context_query(one.vector, one.previous_vector), one.now_s)
+    ours = await CosineThenLlm().select(one.pool, glance)
+    found = {}
+    for mode, most in zip(NEEDS_MODEL, (None, PREFILTER), strict=True):
+        rerank = ModelRerank(answers)
+        picks = await LlmRerank(rerank, most).select(one.pool, glance)
+        found[mode] = {
+            "held": int(any(pick.item.id in one.gold_items for pick in picks)),
+            "cosine_held": int(any(pick.item.id in one.gold_items for pick in ours)),
+            "same_first": int(bool(ours and picks and ours[0].item.id == picks[0].item.id)),
+            "overlap": overlap(ours, picks),
+            "ms": rerank.last.took_ms,
+            "tokens": rerank.last.tokens,
+            "error": rerank.last.error,
+        }
+    return found
 
 
 async def _row(one: Snapshot, modes: dict[str, Selection], tools: Tools, unit: Unit) -> Row:
@@ -158,13 +197,38 @@ def measures(rows: Sequence[Row]) -> dict[str, Measure]:
 
 def figures(rows: Sequence[Row]) -> dict[str, Any]:
     out: dict[str, Any] = {mode: _one(rows, mode) for mode in _modes(rows)}
-    return out | dict.fromkeys(NEEDS_MODEL, "not run: no model")
+    asked = _asked(rows)
+    if not asked:
+        return out | dict.fromkeys(NEEDS_MODEL, "not run: no model")
+    return out | {"by_model": {mode: _with_model(asked, mode) for mode in NEEDS_MODEL}}
+
+
+def _asked(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    return [row["model"] for row in rows if "model" in row]
+
+
+def _with_model(asked: Sequence[dict[str, Any]], mode: str) -> dict[str, Any]:
+    own = [one[mode] for one in asked]
+    overlaps = [one["overlap"] for one in own if one["overlap"] is not None]
+    ms = [one["ms"] for one in own]
+    return {
+        "picks_of_pool": share(sum(one["held"] for one in own), len(own))._asdict(),
+        "cosine_picks_of_pool": share(sum(one["cosine_held"] for one in own), len(own))._asdict(),
+        "same_first": share(sum(one["same_first"] for one in own), len(own))._asdict(),
+        "overlap_with_cosine": mean(overlaps)._asdict(),
+        "ms_p50": round(percentile(ms, 50), 1),
+        "ms_p95": round(percentile(ms, 95), 1),
+        "tokens_per_turn": round(sum(one["tokens"] for one in own) / len(own), 1),
+        "n": len(own),
+    }
 
 
 def sections(rows: Sequence[Row]) -> list[Section]:
     found = figures(rows)
     table: list[list[object]] = []
     for mode, one in found.items():
+        if mode == "by_model":
+            continue
         if isinstance(one, str):
             table.append([mode, one, *["-"] * 8])
             continue
@@ -188,8 +252,27 @@ def sections(rows: Sequence[Row]) -> list[Section]:
             table,
             plot,
         ),
+        *_model_sections(rows),
         _distributions(rows),
     ]  # fmt: skip
+
+
+def _model_sections(rows: Sequence[Row]) -> list[Section]:
+    if not (asked := _asked(rows)):
+        return []
+    table: list[list[object]] = []
+    for mode in NEEDS_MODEL:
+        one = _with_model(asked, mode)
+        parts = [shown(Measure(**one[key])) for key in
+                 ("picks_of_pool", "cosine_picks_of_pool", "same_first", "overlap_with_cosine")]  # fmt: skip
+        table.append([mode, *parts, one["ms_p50"], one["ms_p95"], one["tokens_per_turn"], one["n"]])
+    text = (
+        "Asked only where the document lay in the pool. Overlap: the share of the model's three picks that cosine made "
+        "too. Latency is the model's alone, on this machine."
+    )
+    columns = ("mode", "picks of pool", "cosine on the same", "same first", "overlap", "ms p50", "ms p95",
+               "tokens a turn", "turns")  # fmt: skip
+    return [Section("A model as reranker", text, columns, table)]
 
 
 def _columns(found: Sequence[dict[str, Any]]) -> tuple[list[float], list[float], list[float]]:

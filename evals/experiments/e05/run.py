@@ -4,19 +4,13 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from cuecard.clock import LoopClock
-from cuecard.context import Context
-from evals.callers import AgendaCaller, draw_agenda, load_questions, load_wording
-from evals.calls.play import Live
-from evals.calls.play import play as play_call
+from evals.experiments.e05.closing import CLOSES, LABELS, closing_turn
 from evals.experiments.shared.compared import share
 from evals.experiments.shared.scores import difference, shown
 from evals.experiments.tools import Tools
-from evals.experiments.types import Experiment, Measure, Options, Plot, Row, Section, Series, Unit
-from sops.loader import find, load_procedure
-from sops.tables import load_tables
+from evals.experiments.types import CannotRun, Experiment, Measure, Options, Plot, Row, Section, Series, Unit
+from sops.loader import load_procedure
 
-LABELS = ("speculative", "curated", "no_items")
 FULL, QUICK = 10, 2
 
 
@@ -29,35 +23,36 @@ def units(options: Options) -> list[Unit]:
 
 
 async def play(unit: Unit, tools: Tools) -> list[Row]:
-    """One caller, three calls; the chat model speaks and decides in all of them."""
-    return [await _one(unit, label, tools) for label in LABELS]
-
-
-async def _one(unit: Unit, label: str, tools: Tools) -> Row:
-    procedure = load_procedure(unit["sop"])
-    wording = load_wording(procedure.name)
-    rng = random.Random(f"{procedure.name}/{unit['seed']}")
-    tables = load_tables(find(unit["sop"]))
-    agenda = draw_agenda(procedure, tables, wording, load_questions(procedure.name), rng)
-    caller = AgendaCaller(agenda, wording, rng)
-    context = Context(
-        tenant=label,
-        label="curated" if label == "curated" else "speculative",
-        picks=0 if label == "no_items" else None,
-    )
-    engine = await tools.engine()
-    session = await engine.session(unit["sop"], session_id=f"label-{unit['seed']}", context=context)
-    played = await play_call(session, Live(caller), LoopClock())
-    last = procedure.actions[played.actions[-1]].kind
-    return {
-        "label": label,
-        "sop": procedure.name,
-        "seed": unit["seed"],
-        "success": caller.reached(played.outcome, last),
-        "turns": len(played.actions),
-        "capped": played.capped,
-        "caller": "agenda",
-    }
+    """A row a label: what the model did where the procedure closes the call. Nothing for a call that did not close."""
+    if tools.answers is None:
+        raise CannotRun("not run: no model")
+    engine, sop = await tools.engine(), unit["sop"]
+    closing = await closing_turn(engine, sop, unit["seed"], shuffle=random.Random(unit["seed"]))
+    if closing is None:
+        return []
+    actions = load_procedure(sop).actions
+    rows = []
+    for label in LABELS:
+        answer = await tools.answers.to(closing.prompts[label])
+        step = answer.step
+        rows.append(
+            {
+                "label": label,
+                "sop": sop,
+                "seed": unit["seed"],
+                "turn": closing.turn,
+                "items": closing.n_items,
+                "words": closing.words,
+                "step": step if step in actions else "",
+                "closed": step in actions and actions[step].kind == CLOSES,
+                "reply": answer.text,
+                "tokens": answer.tokens,
+                "first_ms": answer.first_ms,
+                "error": answer.error,
+                "caller": "agenda",
+            }
+        )
+    return rows
 
 
 def _of(rows: Sequence[Row], label: str) -> list[Row]:
@@ -67,7 +62,7 @@ def _of(rows: Sequence[Row], label: str) -> list[Row]:
 def measures(rows: Sequence[Row]) -> dict[str, Measure]:
     curated = {row["unit"]: row for row in _of(rows, "curated")}
     pairs = [
-        (float(row["success"]) - float(curated[row["unit"]]["success"]), 1.0)
+        (float(row["closed"]) - float(curated[row["unit"]]["closed"]), 1.0)
         for row in _of(rows, "speculative")
         if row["unit"] in curated
     ]
@@ -75,23 +70,44 @@ def measures(rows: Sequence[Row]) -> dict[str, Measure]:
 
 
 def figures(rows: Sequence[Row]) -> dict[str, Any]:
-    return {label: _success(rows, label)._asdict() for label in LABELS}
+    return {
+        label: {
+            "closed": _closed(rows, label)._asdict(),
+            "named_no_step": share(sum(not row["step"] for row in _of(rows, label)), len(_of(rows, label)))._asdict(),
+            "tokens_per_turn": round(sum(row["tokens"] for row in _of(rows, label)) / max(1, len(_of(rows, label))), 1),
+        }
+        for label in LABELS
+    }
 
 
-def _success(rows: Sequence[Row], label: str) -> Measure:
+def _closed(rows: Sequence[Row], label: str) -> Measure:
     own = _of(rows, label)
-    return share(sum(row["success"] for row in own), len(own))
+    return share(sum(row["closed"] for row in own), len(own))
 
 
 def sections(rows: Sequence[Row]) -> list[Section]:
-    table = [[label, shown(_success(rows, label)), len(_of(rows, label))] for label in LABELS]
-    found = [_success(rows, label) for label in LABELS]
+    found = figures(rows)
+    table = [
+        [label, shown(_closed(rows, label)), shown(Measure(**found[label]["named_no_step"])),
+         found[label]["tokens_per_turn"], len(_of(rows, label))]
+        for label in LABELS
+    ]  # fmt: skip
+    shares = [_closed(rows, label) for label in LABELS]
     plot = Plot(
-        "Calls that reached their goal, by what the items are called (simulated callers, 95 % intervals)",
-        "label", "share of calls", list(LABELS),
-        [Series("success", [m.value or 0.0 for m in found], [m.low for m in found], [m.high for m in found])],
+        "Closing turns that the model closed, by what the items are called (simulated callers, 95 % intervals)",
+        "label", "share of closing turns", list(LABELS),
+        [Series("closed", [m.value or 0.0 for m in shares], [m.low for m in shares], [m.high for m in shares])],
     )  # fmt: skip
-    return [Section("Labels", "", ("label", "goal reached", "calls"), table, plot)]
+    items = sorted(row["items"] for row in _of(rows, "speculative"))
+    text = (
+        "Each call is played by the procedure's rules up to the turn that closes it; there the model is asked once "
+        "under each label, with the product's prompt, the items picked by the caller's last words, and the allowed "
+        f"steps in random order. Closed: it names the closing step. Items shown: {items[0]} to {items[-1]}."
+        if items
+        else ""
+    )
+    columns = ("label", "closed", "named no step", "tokens a turn", "closing turns")
+    return [Section("Labels", text, columns, table, plot)]
 
 
 EXPERIMENT = Experiment("E5", units, play, measures, figures, sections)

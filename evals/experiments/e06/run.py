@@ -7,15 +7,13 @@ from functools import lru_cache
 from typing import Any
 
 from cuecard.ledger import percentile
-from cuecard.models.chat import build_chat
-from cuecard.models.tokens import estimate
 from cuecard.predictors.counts import HORIZON, MemoryCounts
 from cuecard.predictors.empirical import EmpiricalPredictor
 from cuecard.predictors.garbage import GarbagePredictor
 from cuecard.predictors.imagined_caller import SampledCaller
-from cuecard.predictors.llm import LLMPredictor
 from cuecard.predictors.mcts import MCTSPredictor
-from cuecard.predictors.types import Predictor
+from cuecard.predictors.types import Forecast, Predictor, SessionView
+from evals.experiments.answers import Answers
 from evals.experiments.shared.recorded import OFFSETS, Call, call_of, fitted, history, prior_of, units
 from evals.experiments.shared.scores import lead, rank, shown, top
 from evals.experiments.tools import Tools
@@ -23,7 +21,8 @@ from evals.experiments.types import Experiment, Measure, Plot, Row, Section, Ser
 from evals.real.baselines import ExactCounts
 from sops.loader import load_procedure
 
-NO_MOOD = "empirical_no_mood"
+NO_MOOD = ("empirical_no_mood", "mcts_no_mood")
+"""Told neither cohort nor mood."""
 NAIVE = ("last_step", "graph", "garbage")
 
 
@@ -37,34 +36,44 @@ def predictors(sop: str, seed: int, tools: Tools) -> dict[str, Predictor]:
     counts = _counts(sop)
     found: dict[str, Predictor] = {
         "empirical": EmpiricalPredictor(counts, prior_of),
-        NO_MOOD: EmpiricalPredictor(counts, prior_of),
+        "empirical_no_mood": EmpiricalPredictor(counts, prior_of),
         "last_step": ExactCounts(counts, ("last", "sop"), "last_step"),
         "graph": EmpiricalPredictor(MemoryCounts(), prior_of),
         "mcts": MCTSPredictor(load_procedure, SampledCaller, random.Random(seed)),
+        "mcts_no_mood": MCTSPredictor(load_procedure, SampledCaller, random.Random(seed)),
         "garbage": GarbagePredictor(load_procedure, random.Random(seed)),
     }
-    if tools.settings.has_model:
-        chat = build_chat(tools.settings, estimate)
-        if chat is not None:
-            found["llm"] = LLMPredictor(chat, load_procedure)
+    if tools.answers is not None:
+        found["llm"] = _Kept(tools.answers)
     return found
+
+
+class _Kept:
+    """The chat model's forecasts, asked for once and shared with the other experiments that need them."""
+
+    def __init__(self, answers: Answers) -> None:
+        self._answers = answers
+
+    async def predict(self, view: SessionView, horizon: int = 3) -> Forecast:
+        return await self._answers.forecast(view, horizon)
 
 
 async def play(unit: Unit, tools: Tools) -> list[Row]:
     call = call_of(unit)
     return [
-        {"predictor": name, "sop": call.sop, "seed": call.seed, **await _scored(predictor, call, mood=name != NO_MOOD)}
+        {"predictor": name, "sop": call.sop, "seed": call.seed, **await _scored(name, predictor, call)}
         for name, predictor in predictors(call.sop, call.seed, tools).items()
     ]
 
 
-async def _scored(predictor: Predictor, call: Call, *, mood: bool) -> dict[str, Any]:
+async def _scored(name: str, predictor: Predictor, call: Call) -> dict[str, Any]:
     row: dict[str, Any] = {f"a{k}": [] for k in OFFSETS} | {f"s{k}": [] for k in OFFSETS}
     took_ms, tokens = [], 0
     for index in range(len(call.views) - 1):
         began_s = time.perf_counter()
-        forecast = await predictor.predict(call.view(index, mood=mood), HORIZON)
-        took_ms.append(round(1000.0 * (time.perf_counter() - began_s), 2))
+        forecast = await predictor.predict(call.view(index, mood=name not in NO_MOOD), HORIZON)
+        # A kept answer of a model took what it took when it was asked for.
+        took_ms.append(round(forecast.ms if name == "llm" else 1000.0 * (time.perf_counter() - began_s), 2))
         tokens += forecast.tokens
         for k in OFFSETS:
             if index + k < len(call.views):
@@ -133,7 +142,8 @@ def sections(rows: Sequence[Row]) -> list[Section]:
     )  # fmt: skip
     text = (
         "The oracle is right by definition and stands there for scale. Counts were made from earlier calls of the same "
-        "procedure. MCTS had its sampled caller, which costs no tokens. The milliseconds are this machine's, wall time."
+        "procedure; `no_mood` was told neither cohort nor mood. MCTS had its sampled caller, which costs no tokens. "
+        "The milliseconds are this machine's, wall time."
     )
     columns = ("predictor", "+1 first", "+1 in 3", "+2 first", "+2 in 3", "+3 first", "+3 in 3", "source +1",
                "tokens a turn", "ms p50", "ms p95", "turns")  # fmt: skip

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from cuecard.ledger import percentile
+from cuecard.predictors.counts import HORIZON
 from cuecard.predictors.garbage import SENTENCES
+from cuecard.predictors.types import SessionView, TurnView
 from evals.experiments.shared.compared import share
 from evals.experiments.shared.scores import shown
 from evals.experiments.tools import Tools
@@ -15,7 +18,7 @@ from evals.retrieve import CORPORA, Question, load_questions
 from sops.loader import load_procedure
 
 KINDS = {"coarse": CORPORA[:3], "fine": CORPORA[3:4], "large": CORPORA[4:]}
-SOURCES = ("stub", "before", "bank", "mcts", "garbage", "live")
+SOURCES = ("stub", "before", "bank", "mcts", "llm", "garbage", "live")
 GUESSES, K = 5, 3
 CHUNK, QUICK_QUESTIONS = 60, 30
 """Questions a unit holds, and how many of each corpus a quick run asks."""
@@ -57,14 +60,20 @@ async def play(unit: Unit, tools: Tools) -> list[Row]:
             "garbage": nonsense,
             "live": live[n : n + 1],
         }
-        rows.append(
-            {
-                "corpus": corpus,
-                "n": unit["start"] + n,
-                "hits": {s: _hit(index, q, live[n], question) for s, q in queries.items()},
-            }
-        )
+        row = {"corpus": corpus, "n": unit["start"] + n}
+        if tools.answers is not None:
+            made = await tools.answers.forecast(_view(corpus, question), HORIZON)
+            said = [one.text for one in made.utterances][:GUESSES]
+            queries["llm"] = embed(said)
+            row |= {"llm_tokens": made.tokens, "llm_ms": round(made.ms, 1), "llm_guesses": len(said)}
+        rows.append(row | {"hits": {s: _hit(index, q, live[n], question) for s, q in queries.items()}})
     return rows
+
+
+def _view(corpus: str, question: Question) -> SessionView:
+    """The call before the question, as far as the set knows it: one turn."""
+    turns = (TurnView(question.previous_caller, "", "", question.previous_agent),) if question.before else ()
+    return SessionView(sop=_procedure(corpus), turns=turns)
 
 
 def _hit(index: Any, queries: Any, live: Any, question: Question) -> int:
@@ -119,29 +128,50 @@ def measures(rows: Sequence[Row]) -> dict[str, Measure]:
     return {"gap_recovered_coarse": recovered(rows, "coarse")}
 
 
+def _sources(rows: Sequence[Row]) -> list[str]:
+    return [source for source in SOURCES if rows and source in rows[0]["hits"]]
+
+
+def _between(rows: Sequence[Row]) -> list[str]:
+    """Sources that lie between the stub and the live question."""
+    return [source for source in ("before", "bank", "mcts", "llm") if source in _sources(rows)]
+
+
 def figures(rows: Sequence[Row]) -> dict[str, Any]:
     out: dict[str, Any] = {
-        kind: {source: _share(rows, kind, source)._asdict() for source in SOURCES}
-        | {"gap_recovered": {s: recovered(rows, kind, s)._asdict() for s in ("before", "bank", "mcts")}}
+        kind: {source: _share(rows, kind, source)._asdict() for source in _sources(rows)}
+        | {"gap_recovered": {s: recovered(rows, kind, s)._asdict() for s in _between(rows)}}
         for kind in KINDS
     }
-    return out | {"llm": "not run: no model"}
+    asked = [row for row in rows if "llm_ms" in row]
+    if not asked:
+        return out | {"llm": "not run: no model"}
+    return out | {
+        "llm": {
+            "tokens_per_question": round(sum(row["llm_tokens"] for row in asked) / len(asked), 1),
+            "ms_p50": round(percentile([row["llm_ms"] for row in asked], 50), 1),
+            "guesses": round(sum(row["llm_guesses"] for row in asked) / len(asked), 2),
+            "n": len(asked),
+        }
+    }
 
 
 def sections(rows: Sequence[Row]) -> list[Section]:
+    names = _sources(rows)
     kinds = [kind for kind in KINDS if _share(rows, kind, "live").n]
-    table: list[list[object]] = [[source, *(shown(_share(rows, kind, source)) for kind in kinds)] for source in SOURCES]
-    table.insert(4, ["llm", "not run: no model", *["-"] * (len(kinds) - 1)])
+    table: list[list[object]] = [[source, *(shown(_share(rows, kind, source)) for kind in kinds)] for source in names]
+    if "llm" not in names:
+        table.insert(4, ["llm", "not run: no model", *["-"] * (len(kinds) - 1)])
     table.append(["questions", *(_share(rows, kind, "live").n for kind in kinds)])
     plot = Plot(
         "The answering document among three, by who made the query (95 % intervals)", "query", "share of questions",
-        list(SOURCES),
+        names,
         [
             Series(
                 kind,
-                [_share(rows, kind, source).value or 0.0 for source in SOURCES],
-                [_share(rows, kind, source).low for source in SOURCES],
-                [_share(rows, kind, source).high for source in SOURCES],
+                [_share(rows, kind, source).value or 0.0 for source in names],
+                [_share(rows, kind, source).low for source in names],
+                [_share(rows, kind, source).high for source in names],
             )
             for kind in kinds
         ],
@@ -150,9 +180,9 @@ def sections(rows: Sequence[Row]) -> list[Section]:
         f"Each source makes at most {GUESSES} queries of {K} documents before the caller speaks; the live words then "
         "pick three. Questions of the coarse corpora were written by hand, the others generated. No document "
         "is asked twice in the generated sets, so a bank of other callers' questions can't know them: that is its "
-        "floor. MCTS stands for its imagined sentences."
+        "floor. MCTS stands for its imagined sentences; a chat model saw the turn before and nothing else."
     )
-    closed = [[s, *(shown(recovered(rows, kind, s)) for kind in kinds)] for s in ("before", "bank", "mcts")]
+    closed = [[s, *(shown(recovered(rows, kind, s)) for kind in kinds)] for s in _between(rows)]
     return [
         Section("Queries", text, ("query", *kinds), table, plot),
         Section("Share of the gap from stub to live that is closed", "", ("query", *kinds), closed),
