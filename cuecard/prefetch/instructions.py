@@ -32,14 +32,18 @@ def instruction(
     offset: int = 1,
     tenant: str = "default",
     session: str = "",
+    state: str = "",
 ) -> Item:
-    """A reply for (action, imagined utterance); `sources` are the ids of items it quotes, `facts` those it names."""
+    """A reply for (action, imagined utterance in `state`).
+
+    `sources` are the ids of items it quotes, `facts` those it names.
+    """
     return Item(
         id=f"say:{action}:{utterance.casefold()}",
         dep=f"say:{action}",
         text=reply,
         kind="instruction",
-        data={"action": action, "utterance": utterance, "sources": list(sources)},
+        data={"action": action, "utterance": utterance, "sources": list(sources), "state": state},
         vector=vector,
         fetched_at_s=now_s,
         expires_at_s=now_s + ttl_s,
@@ -53,8 +57,14 @@ def instruction(
     )
 
 
-def fits(item: Item, *, action: str, words: str, vector: Vector, ready: frozenset[str], now_s: float) -> Fit:
-    """Whether the pre-written reply may be said word for word; `ready` holds the ids of items that are still good."""
+def fits(
+    item: Item, *, action: str, words: str, vector: Vector, ready: frozenset[str], now_s: float, state: str = ""
+) -> Fit:
+    """Whether the pre-written reply may be said word for word; `ready` holds the ids of items that are still good.
+
+    `state` is what the caller was found to be doing: nearly the same words of somebody who hesitates want another
+    reply, and cosine does not hear it (two of twenty were wrong that way; docs/decisions/0190).
+    """
     if item.kind != "instruction" or not item.fresh(now_s):
         return Fit(False, "not a fresh instruction")
     if item.data["action"] != action:
@@ -62,6 +72,9 @@ def fits(item: Item, *, action: str, words: str, vector: Vector, ready: frozense
     gone = [source for source in item.data["sources"] if source not in ready]
     if gone:
         return Fit(False, f"quotes {gone[0]}, which is no longer there")
+    meant = item.data.get("state", "")
+    if state and meant and state != meant:
+        return Fit(False, f"written for {meant}, and the caller is in {state}")
     imagined = str(item.data["utterance"])
     if set(_NUMBERS.findall(words)) != set(_NUMBERS.findall(imagined)):
         return Fit(False, "the caller named other numbers")

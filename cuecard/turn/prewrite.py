@@ -42,11 +42,12 @@ async def prewrite(board: Board, services: "Services") -> int:
         judged = board.kit.classifier.judge(
             vector, last_action=board.desk.last_action or None, prior=board.belief, text=said.text
         )
-        action = choose(board.kit.procedure, board.desk, top(judged.state).name).action
+        state = top(judged.state).name
+        action = choose(board.kit.procedure, board.desk, state).action
         sources = _ready(board, action)
         if sources is None or board.kit.procedure.actions[action].kind not in _SPOKEN:
             continue
-        reply = await _reply(board, services, action, said, sources)
+        reply = await _reply(board, services, action, said, state, sources)
         if reply:
             item = instruction(
                 action=action,
@@ -61,6 +62,7 @@ async def prewrite(board: Board, services: "Services") -> int:
                 offset=said.offset,
                 tenant=board.tenant,
                 session=board.session_id,
+                state=state,
             )
             written += board.pool.add(item, board.now_s)
     return written
@@ -79,9 +81,11 @@ def _ready(board: Board, action: str) -> list[Item] | None:
     return items
 
 
-async def _reply(board: Board, services: "Services", action: str, said: Utterance, sources: list[Item]) -> str:
+async def _reply(
+    board: Board, services: "Services", action: str, said: Utterance, state: str, sources: list[Item]
+) -> str:
     if services.slow_chat is None:
-        return approved(board, board.kit.procedure.actions[action], {item.dep: item for item in sources})
+        return approved(board, board.kit.procedure.actions[action], {item.dep: item for item in sources}, state)
     try:
         text = await services.slow_chat.complete(write_messages(board, services, action, said.text, sources))
     except ModelError as error:
@@ -100,7 +104,15 @@ def prewritten(board: Board, action: str) -> tuple[Item, str] | None:
     for item in board.pool.items:
         if item.kind != "instruction" or item.for_action != action:
             continue
-        fit = fits(item, action=action, words=board.live.utterance, vector=vector, ready=ready, now_s=board.now_s)
+        fit = fits(
+            item,
+            action=action,
+            words=board.live.utterance,
+            vector=vector,
+            ready=ready,
+            now_s=board.now_s,
+            state=board.live.belief.likely_state,
+        )
         if fit.ok:
             return item, fit.reason
     return None

@@ -94,8 +94,11 @@ async def _from_model(
     return text.strip()
 
 
-def approved(board: Board, declared: Action, items: Mapping[str, Item]) -> str:
-    """The approved reply, filled from facts, the needs just met, and records fetched earlier."""
+def approved(board: Board, declared: Action, items: Mapping[str, Item], state: str | None = None) -> str:
+    """The approved reply, filled from facts, the needs just met, and records fetched earlier.
+
+    `state` is what the caller is imagined to be doing, for a reply written ahead; None: what they are doing now.
+    """
     values = dict(board.desk.facts)
     earlier = {item.dep: item for item in board.pool.items if item.dep not in board.kit.rag_deps}
     for dep, item in {**earlier, **items}.items():
@@ -103,6 +106,6 @@ def approved(board: Board, declared: Action, items: Mapping[str, Item]) -> str:
     for dep in declared.needs:
         if dep in board.kit.rag_deps and dep in items:
             values["answer"] = str(items[dep].data.get("answer") or "")
-    state = board.live.belief.likely_state
+    state = board.live.belief.likely_state if state is None else state
     repeats = board.desk.repeats + 1 if declared is board.kit.procedure.actions.get(board.desk.last_action) else 0
     return fill_reply(declared, values, state=state, repeats=repeats).text

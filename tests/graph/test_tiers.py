@@ -55,6 +55,20 @@ def test_a_reply_written_ahead_is_said_word_for_word_when_it_fits_and_no_model_i
     assert asked > 0
 
 
+def test_an_approved_reply_written_ahead_is_the_one_for_what_the_caller_will_be_doing(settings: Settings) -> None:
+    async def call() -> list[tuple[str, str]]:
+        chosen = settings.model_copy(update={"prewrite": True})
+        async with Engine.open(chosen, persist=False) as engine:
+            session = await foreseeing(engine).session("insurance_renewal")
+            await session.ask("hello, it's about my car insurance")
+            await session.settle()
+            return [(item.data["state"], item.text) for item in session.board.pool.items if item.kind == "instruction"]
+
+    assert run_virtual(call()) == [
+        ("small_talk", "That's nice of you to say, thank you. Shall we get back to your renewal?")
+    ]
+
+
 def test_agreeing_precedents_decide_without_a_model(settings: Settings) -> None:
     fast = fake_provider("quick", ["STEP: acknowledge\nIndeed."])
     fake_provider("slow", ["nothing of use"])

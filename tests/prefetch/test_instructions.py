@@ -22,6 +22,7 @@ ITEM = instruction(
     now_s=0.0,
     ttl_s=60.0,
     sources=("windscreen",),
+    state="asks",
 )
 
 
@@ -40,6 +41,7 @@ def test_a_reply_fits_the_words_it_was_written_for() -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
+        ({"state": "hesitates"}, "written for asks"),
         ({"action": "quote"}, "written for answer"),
         ({"words": "isn't a cracked windscreen covered"}, "says no"),
         ({"words": "is a cracked windscreen covered above 300 pounds"}, "other numbers"),
