@@ -9,7 +9,7 @@ from typing import Any
 
 from langgraph.store.base import BaseStore
 
-from cuecard.blackboard import Board, publish, restore
+from cuecard.blackboard import Board, procedure_of, publish, restore
 from cuecard.clock import Clock, LoopClock, VirtualLoop
 from cuecard.context import Context
 from cuecard.events import EventLog, Listener, SessionStarted
@@ -168,6 +168,10 @@ class Services:
         board = self._boards.get(who)
         if board is not None:
             return board
+        begun_with = await procedure_of(context.tenant, session_id, store) if store is not None else None
+        if begun_with is not None:
+            # A call goes on under the procedure that it began with: its desk means nothing to another.
+            context = context.model_copy(update={"procedure": begun_with})
         kit = await self.kit(context.procedure)
         log = EventLog(clock=self.clock.now, path=self.log_path(context.tenant, session_id))
         board = Board(context.tenant, session_id, kit, context, log, Pool(self.settings.pool_cap), planner=planner)

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import logging
 import time
 import uuid
 from collections.abc import AsyncGenerator
@@ -20,6 +21,8 @@ from cuecard.server.gateway import Gateway
 from cuecard.server.placing import wish_of
 from cuecard.server.speech import ClientGone, EventStream, unless_gone
 from cuecard.server.turns import LiveTurn
+
+log = logging.getLogger(__name__)
 
 SESSION_HEADER = "X-Session-Id"
 
@@ -131,7 +134,9 @@ class _Answer:
         self._created = int(time.time())
 
     async def respond(self, request: Request) -> Response:
-        headers = {SESSION_HEADER: self._call.session.session_id}
+        name = self._call.session.session_id
+        # A name may hold what no header can; the body tells it as well.
+        headers = {SESSION_HEADER: name} if name.isascii() and name.isprintable() else {}
         texts = self._texts()
         try:
             # Errors before the first word can still be a proper status.
@@ -162,12 +167,15 @@ class _Answer:
 
     async def _events(self, first: str | None, texts: AsyncGenerator[str]) -> AsyncGenerator[bytes]:
         async with aclosing(texts):
-            if first is not None:
-                yield self._chunk({"role": "assistant", "content": first})
+            # Also when nothing was said: clients build the message from its role.
+            yield self._chunk({"role": "assistant", "content": first or ""})
             try:
                 async for text in texts:
                     yield self._chunk({"content": text})
-            except CuecardError as error:
+            except Exception as error:
+                # The status is sent already: only the stream can tell.
+                if not isinstance(error, CuecardError):
+                    log.error("a turn failed while it was spoken", exc_info=error)
                 body = _as_api_error(error).response().body
                 yield b"data: " + bytes(body) + b"\n\n"
                 return
@@ -231,4 +239,6 @@ def _as_api_error(error: BaseException) -> ApiError:
         return ApiError(400, str(error), param="messages")
     if isinstance(error, StorageError):
         return ApiError(503, str(error), code="storage_unavailable")
-    return ApiError(500, str(error) or "The turn came to nothing; try again.")
+    # What a foreign error says is for the log: it may quote what nobody outside should read.
+    told = str(error) if isinstance(error, CuecardError) else ""
+    return ApiError(500, told or "The turn came to nothing; try again.")

@@ -12,6 +12,9 @@ _FIRST_WORD_S = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2, 2.0, 4.0
 _STALL_S = (0.05, 0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
+_OUTCOMES = frozenset({"success", "declined", "handed_over", "failed", "abandoned"})
+
+
 class Metrics:
     """A registry of its own, so that several gateways in one process (tests) do not mix."""
 
@@ -56,7 +59,8 @@ class Metrics:
                 case SessionStarted():
                     self._calls.labels(sop).inc()
                 case SessionEnded():
-                    self._ended.labels(sop, event.outcome or "open").inc()
+                    # Whoever hangs up may say anything as the outcome; only the known ones become labels.
+                    self._ended.labels(sop, event.outcome if event.outcome in _OUTCOMES else "other").inc()
 
         return count
 

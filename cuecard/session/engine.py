@@ -64,11 +64,12 @@ class Engine:
         context: Context | None = None,
         planner: Planner | None = None,
     ) -> Session:
-        """A call by this name, taken up where it was left; a new name starts one.
+        """A call by this name, taken up where it was left, with its own procedure; a new name starts one.
 
         `planner` replaces the scheduler, for comparisons.
         """
         name = session_id or uuid.uuid4().hex[:12]
         chosen = (context or Context()).model_copy(update={"procedure": procedure, "session_id": name})
         board = await self.services.board(name, chosen, self.store, planner=planner)
+        chosen = chosen.model_copy(update={"procedure": board.context.procedure})
         return Session(self.services, self.trigger, self.responder, board, chosen, self._turns)
