@@ -1,8 +1,10 @@
 """Sets up `bench curve`: who teaches, who tests, and how models are trained along the way."""
 
+import hashlib
 import random
 import tempfile
 from collections.abc import Callable, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from evals.real.curve import CurvePlan, curve
 from evals.real.curve_plot import draw
 from evals.real.embedded import with_embeddings
 from evals.real.files import load_drawings, load_sessions, workshop
+from evals.real.kept import Kept
 from evals.real.splits import at_random
 from evals.real.training import train_file
 from evals.real.views import turn_views
@@ -31,7 +34,10 @@ def run_curve(
     bar: Progress,
     say: Callable[[str], None],
 ) -> dict[str, Any]:
-    """The whole of `bench curve`, as the object it prints. With `learn`, minutes of training per size."""
+    """The whole of `bench curve`, as the object it prints. With `learn`, minutes of training per size.
+
+    A run that was cut off goes on with the subsets that are left, if it is started in the same way.
+    """
     split = at_random(load_sessions(data, say), plan.seed)
     prior = load_drawings(sops)
     picked = sorted(random.Random(plan.seed).sample(range(len(split.test)), min(n_test, len(split.test))))
@@ -54,7 +60,13 @@ def run_curve(
                 train_file([split.train[i] for i in picks], path, shop)
                 return LearnedPredictor(path)
 
-        result = curve(train, test, prior, plan, learner, advance)
+        given = [hashlib.sha256(path.read_bytes()).hexdigest() for path in (data, sops) if path is not None]
+        setup = [given, plan.sizes, plan.n_subsets, plan.seed, n_test, learn, version("cuecard")]
+        kept = Kept((plot or Path("curve.png")).with_suffix(".partial.jsonl"), setup)
+        if len(kept):
+            say(f"{len(kept)} subsets were finished by a run that was cut off; going on with the rest.")
+        result = curve(train, test, prior, plan, learner, advance, kept)
+    kept.finish()
     if plot is not None:
         draw(result, plot)
         result["plot"] = str(plot)

@@ -2,7 +2,7 @@
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from cuecard.predictors.learned import LearnedPredictor
 from cuecard.predictors.mixture import MixturePredictor
 from cuecard.predictors.types import Predictor
 from evals.real.bench import WHO, Prior
+from evals.real.kept import Kept
 from evals.real.runs import Turns, fit, run_all
 from evals.real.scoring import OFFSETS, measures
 
@@ -37,8 +38,12 @@ def curve(
     plan: CurvePlan,
     learn: Learn | None,
     advance: Callable[[int, int], None],
+    kept: Kept | None = None,
 ) -> dict[str, Any]:
-    """`{"20": {"mixture": {"top1", "top3", ...}}}` at +1 (and the other offsets inside), means over random subsets."""
+    """`{"20": {"mixture": {"top1", "top3", ...}}}` at +1 (and the other offsets inside), means over random subsets.
+
+    `kept`: subsets that an earlier run has finished, and where this one's go.
+    """
     sizes = [size for size in plan.sizes if size < len(train)] + [len(train)]
     total = sum(_n_subsets(size, len(train), plan) for size in sizes)
     done = 0
@@ -46,17 +51,29 @@ def curve(
     for size in sizes:
         rows: dict[str, list[dict[str, dict[str, float]]]] = defaultdict(list)
         for subset in range(_n_subsets(size, len(train), plan)):
-            picks = sorted(random.Random(f"{plan.seed}/{size}/{subset}").sample(range(len(train)), size))
-            learned = learn(picks) if learn is not None and size >= LEARN_FROM else None
-            rng = random.Random(subset)
-            runs = run_all(_predictors([train[i] for i in picks], prior, learned, rng), test)
-            for name, run in runs.items():
-                found = {f"+{offset}": measures(run.tallies[offset]) for offset in OFFSETS}
-                rows[name].append({k: {m: float(v[m] or 0.0) for m in ("top1", "top3", "n")} for k, v in found.items()})
+            name = f"{size}/{subset}"
+            found = kept.get(name) if kept is not None else None
+            if found is None:
+                picks = sorted(random.Random(f"{plan.seed}/{name}").sample(range(len(train)), size))
+                learned = learn(picks) if learn is not None and size >= LEARN_FROM else None
+                found = _one(_predictors([train[i] for i in picks], prior, learned, random.Random(subset)), test)
+                if kept is not None:
+                    kept.add(name, found)
+            for predictor, row in found.items():
+                rows[predictor].append(row)
             done += 1
             advance(done, total)
         out[str(size)] = {name: _mean(rows[name]) for name in NAMES if name in rows}
     return {**out, "n_test": len(test), "who": WHO}
+
+
+def _one(predictors: Mapping[str, Predictor], test: Sequence[Turns]) -> dict[str, dict[str, dict[str, float]]]:
+    """By predictor and offset: top1, top3, n."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for name, run in run_all(predictors, test).items():
+        scored = {f"+{offset}": measures(run.tallies[offset]) for offset in OFFSETS}
+        found[name] = {k: {m: float(v[m] or 0.0) for m in ("top1", "top3", "n")} for k, v in scored.items()}
+    return found
 
 
 def _n_subsets(size: int, n_all: int, plan: CurvePlan) -> int:

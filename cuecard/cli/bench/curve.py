@@ -20,6 +20,7 @@ def command(
 ) -> None:
     """Top-1 and top-3 at +1 for exact keys, shrinkage, the graph, both, and the mixture; Thompson sampling on and off.
 
+    Subsets are kept beside the picture until all are done: a run that was cut off goes on where it stopped.
     Without --learn the mixture is graph and counts: what the product runs before anybody trains a model.
     """
     from rich.table import Table
