@@ -10,19 +10,18 @@ from nodes.trigger import trigger_of
 
 
 async def handoff(state: ResponderState, runtime: Runtime[Context], *, services: Services) -> ResponderState:
-    """Submit a pass for this turn; newer words supersede it."""
+    """Submit a pass for this turn, the last one too: it is kept as a precedent. Newer words supersede it."""
     board = await board_of(state, runtime, services)
     context = context_of(runtime)
-    if not board.desk.ended:
-        trigger_of(runtime, services).submit(
-            {
-                "tenant": board.tenant,
-                "session_id": board.session_id,
-                "procedure": context.procedure,
-                "turn": board.turn,
-                "utterance": board.live.utterance,
-                "desk": board.desk.to_json(),
-            },
-            context,
-        )
+    trigger_of(runtime, services).submit(
+        {
+            "tenant": board.tenant,
+            "session_id": board.session_id,
+            "procedure": context.procedure,
+            "turn": board.turn,
+            "utterance": board.live.utterance,
+            "desk": board.desk.to_json(),
+        },
+        context,
+    )
     return {}

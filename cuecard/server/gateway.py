@@ -152,7 +152,21 @@ class Gateway:
             for who, call in list(self.calls.items()):
                 kept_s = ENDED_IDLE_S if call.session.board.desk.ended else self.settings.session_idle_s
                 if not call.speaking and now - call.touched_at > kept_s:
-                    await self.hang_up(who.tenant, who.session)
+                    try:
+                        await self._let_go(who, call)
+                    except Exception as error:
+                        # One call's trouble must not keep all the others for ever.
+                        log.error("a forgotten call could not be hung up: %s", type(error).__name__, exc_info=error)
+
+    async def _let_go(self, who: SessionId, call: Call) -> None:
+        """Hang up, unless another process has taken turns since this one did: then it is that one's call."""
+        ours = call.session.board.committed
+        await call.session.refresh()
+        if call.session.board.committed == ours:
+            await call.hang_up()
+        else:
+            await call.session.let_go()
+        self.calls.pop(who, None)
 
     def log_path(self, tenant: str, session_id: str) -> Path | None:
         return self._services.log_path(tenant, session_id)

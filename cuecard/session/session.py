@@ -227,9 +227,18 @@ class Session:
         if outcome and not board.desk.outcome:
             board.desk.outcome = outcome
         if not board.desk.ended:
-            board.log.emit(SessionEnded(outcome=board.desk.outcome or "abandoned", reason="hung up"))
-        if board.listener is not None:
-            board.listener.cancel()
+            outcome = board.desk.outcome or "abandoned"
+            board.log.emit(SessionEnded(outcome=outcome, reason="hung up"))
+            await self.settle()
+            if self.services.precedents is not None:
+                # After the pass, which keeps the turn that this is the outcome of.
+                await self.services.precedents.set_outcome(board.tenant, board.session_id, outcome)
+        await self.let_go()
+
+    async def let_go(self) -> None:
+        """Stop holding the call in this process, without a word on how it went: another may go on with it."""
+        if self.board.listener is not None:
+            self.board.listener.cancel()
         await self.settle()
-        await asyncio.to_thread(board.log.flush)
-        self.services.release(board)
+        await asyncio.to_thread(self.board.log.flush)
+        self.services.release(self.board)
