@@ -4,6 +4,7 @@ Human conversations leave the drawn graph in a quarter of turns (evidence 2), so
 whether the graph draws it or not, and an agent that would say the same thing a third time hands over instead.
 """
 
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -33,11 +34,13 @@ class Desk:
     """How often each fact was corrected: a corrected fact invalidates what was fetched with the old one."""
 
     def to_json(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
+        """A copy: what is saved must not change with a turn that is cut off later."""
+        return {name: copy(getattr(self, name)) for name in self.__slots__}
 
     @classmethod
     def from_json(cls, data: dict[str, Any] | None) -> "Desk":
-        return cls(**{k: v for k, v in (data or {}).items() if k in cls.__slots__})
+        """A desk of its own: the saved one, which may lie in memory, stays as it is."""
+        return cls(**{k: copy(v) for k, v in (data or {}).items() if k in cls.__slots__})
 
 
 class Choice(NamedTuple):
