@@ -14,10 +14,12 @@ from cuecard.predictors.mixture import MixturePredictor
 from cuecard.predictors.procedure_prior import ProcedurePrior
 from cuecard.predictors.types import Predictor
 from evals.predictors.record import counted, record_calls
-from evals.predictors.score import Tally, gap, score
+from evals.predictors.score import Tally, gap, score, together
 from sops import load_procedure
 
 SIZES = (0, 1, 3, 10, 30, 100)
+DRAWS = 3
+"""Random sets of earlier calls at each size but the largest: what one call happens to teach is luck."""
 MEASURE = "action_top1_+1"
 FIXED = ("graph", "mcts")
 GROWING = ("counts", "counts_on_graph", "mixture")
@@ -34,7 +36,8 @@ def handoff(
 ) -> dict[str, Any]:
     """Top-1 at +1 by number of earlier calls, where counts cross over, and the worst gap to the best part.
 
-    `worst_behind` is paired by call: the best part's hits minus the predictor's, at the size where that is largest.
+    Means over DRAWS sets of earlier calls at each size. `worst_behind` is paired by call: a part's hits minus the
+    predictor's, where that is largest.
     """
     procedure = load_procedure(sop)
     on_step("playing calls")
@@ -53,13 +56,19 @@ def handoff(
         by_size = {}
         for size in sizes:
             on_step(f"{size} calls")
-            counts = counted(procedure.name, calls[:size], prior)
-            default = EmpiricalPredictor(counts, lambda _: prior)
-            by_size[size] = {
-                "counts": await at(EmpiricalPredictor(counts, lambda _: None)),
-                "counts_on_graph": await at(default),
-                "mixture": await at(MixturePredictor(default, cold=search())),
-            }
+            drawn: list[dict[str, Tally]] = []
+            for draw in range(DRAWS if 0 < size < max(sizes) else 1):
+                picks = sorted(random.Random(f"{size}/{draw}").sample(range(max(sizes)), size))
+                counts = counted(procedure.name, [calls[n] for n in picks], prior)
+                default = EmpiricalPredictor(counts, lambda _: prior)
+                drawn.append(
+                    {
+                        "counts": await at(EmpiricalPredictor(counts, lambda _: None)),
+                        "counts_on_graph": await at(default),
+                        "mixture": await at(MixturePredictor(default, cold=search())),
+                    }
+                )
+            by_size[size] = {name: together([row[name] for row in drawn]) for name in GROWING}
         return _Scored(fixed, by_size)
 
     return {"sop": procedure.name, "simulated": True, "n_test": n_test, **_report(asyncio.run(run()))}
@@ -96,7 +105,11 @@ def _worst_behind(scored: _Scored, name: str) -> dict[str, Any]:
         if name == "mixture":
             parts["mcts"] = scored.fixed["mcts"]
         for part, tally in parts.items():
-            if MEASURE in tally.hits and MEASURE in row[name].hits:
-                lead = gap(tally.hits[MEASURE], row[name].hits[MEASURE])
+            if tally.hits.get(MEASURE) and row[name].hits.get(MEASURE):
+                ours = row[name].hits[MEASURE]
+                theirs = tally.hits[MEASURE]
+                # A part that is the same at all sizes was scored once, the others once a draw.
+                n_draws = len(ours[0]) // len(theirs[0])
+                lead = gap([hits * n_draws for hits in theirs], ours)
                 found.append({"points": lead.points, "ci95": lead.ci95, "sessions": size, "part": part})
     return max(found, key=lambda one: one["points"])

@@ -41,6 +41,17 @@ class Tally:
         return out | {"tokens": round(self.tokens / n, 1), "ms": round(float(np.median(self.ms or [0.0])), 3)}
 
 
+def together(tallies: Sequence[Tally]) -> Tally:
+    """Several scorings of the same calls as one: each call holds the hits of all of them."""
+    out = Tally(tokens=sum(tally.tokens for tally in tallies), ms=[ms for tally in tallies for ms in tally.ms])
+    for tally in tallies:
+        for name, rows in tally.hits.items():
+            for call, hits in enumerate(rows):
+                for hit in hits:
+                    out.add(name, call, bool(hit))
+    return out
+
+
 def interval(rows: Sequence[Sequence[float]]) -> list[float]:
     """A 95 % interval of the mean in per cent, by resampling whole calls."""
     sums = np.array([sum(row) for row in rows if row])

@@ -9,7 +9,7 @@ from cuecard.predictors.llm import LLMPredictor
 from cuecard.predictors.procedure_prior import ProcedurePrior
 from cuecard.predictors.types import SessionView, TurnView
 from evals.predictors.record import Call, counted
-from evals.predictors.score import gap
+from evals.predictors.score import Tally, gap, together
 from evals.predictors.stand_in import StandIn
 from sops import load_procedure
 
@@ -21,6 +21,14 @@ def test_a_gap_is_paired_by_call() -> None:
     assert ahead.points == pytest.approx(33.3)
     assert ahead.ci95[0] == 0.0
     assert gap([[1.0, 0.0]], [[1.0, 0.0]]).points == 0.0
+
+
+def test_several_scorings_of_the_same_calls_are_pooled_by_call() -> None:
+    one, other = Tally(), Tally()
+    one.add("top1", 0, hit=True)
+    one.add("top1", 1, hit=False)
+    other.add("top1", 0, hit=False)
+    assert together([one, other]).hits == {"top1": [[1.0, 0.0], [0.0]]}
 
 
 async def test_without_a_model_the_llm_row_still_reads_the_prompt_and_costs_its_tokens() -> None:
