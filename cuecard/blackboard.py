@@ -72,6 +72,8 @@ class Board:
     turn: int = 0
     committed: int = 0
     """Turns that this board knows to be in the checkpoint. Behind it: another process took turns meanwhile."""
+    recorded: int = 0
+    """Turns up to here are kept as precedents."""
     turn_key: str = ""
     """Identity of the request behind the next turn, kept with its words, so that a repeat can be told."""
     published_turn: int = 0

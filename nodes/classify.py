@@ -6,8 +6,9 @@ from cuecard.belief.types import top
 from cuecard.context import Context
 from cuecard.events import Believed
 from cuecard.foresight import judge
-from cuecard.learning import record_turn
+from cuecard.learning import record_turns
 from cuecard.policy import Desk
+from cuecard.predictors.types import TurnView
 from cuecard.services import Services
 from nodes.session import board_of
 from nodes.state import SupervisorState
@@ -19,6 +20,8 @@ async def classify(state: SupervisorState, runtime: Runtime[Context], *, service
     if board.turn < state["turn"]:
         # Another process took this turn: its desk came with the pass.
         board.desk, board.turn = Desk.from_json(state["desk"]), state["turn"]
+        board.committed = board.turn
+        board.remember(TurnView(state["utterance"], board.desk.last_state, board.desk.last_action))
     board.belief = await judge(board, services, state["utterance"])
     belief = board.belief
     cohort, mood, now = top(belief.cohort), top(belief.mood), top(belief.state)
@@ -33,5 +36,5 @@ async def classify(state: SupervisorState, runtime: Runtime[Context], *, service
             p_change=belief.p_change,
         )
     )
-    await record_turn(board, services)
+    await record_turns(board, services)
     return {}

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,19 @@ def test_one_call_that_cannot_be_hung_up_does_not_keep_the_others(
             await gateway.aclose()
 
     run_virtual(calls())
+
+
+@pytest.mark.parametrize("persist", [False, True])
+def test_a_turn_that_was_cut_off_leaves_none_of_its_facts_behind(settings: Settings, persist: bool) -> None:
+    async def call() -> None:
+        async with Engine.open(settings, persist=persist) as engine:
+            session = await engine.session("insurance_renewal")
+            await session.ask("hello there")
+            async with aclosing(session.say(RENEWAL[0])) as pieces:  # type: ignore[type-var]
+                async for _ in pieces:
+                    break
+            assert (await session.past()).desk["facts"] == {}
+            await session.ask("what a lovely day")
+            assert session.board.desk.facts == {}
+
+    run_virtual(call())
