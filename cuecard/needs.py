@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from cuecard.blackboard import Board
+from cuecard.broad import covered, on_its_way, passages
 from cuecard.errors import FetchError
 from cuecard.events import Degraded, NeedResolved
 from cuecard.policy import choose
@@ -12,7 +13,7 @@ from cuecard.predictors.types import Vector
 from cuecard.prefetch.asked import Near, nearest_item
 from cuecard.prefetch.flight import SessionId
 from cuecard.prefetch.jobs import Wish, job_for
-from cuecard.prefetch.safety import missing_facts
+from cuecard.prefetch.safety import forbidden_early, missing_facts
 from cuecard.prefetch.types import Fetched, FetchJob, Item, Missing, canonical, owner_of
 
 FIT_COSINE = 0.45
@@ -39,20 +40,51 @@ def wanted_job(board: Board, dep: str, wish: Wish, words: str, vector: Vector | 
     return job_for(board.kit.procedure, dep, board.known(), wish, user_text=words, vector=vector)
 
 
+def reads_to_begin(board: Board, action: str) -> list[FetchJob]:
+    """The reads that this turn's step needs and that neither lie ready nor are known to be impossible.
+
+    For the time in which a model still chooses the step: the fetch runs beside it and not after it. No write is among
+    them, and nothing about a person before identity is verified.
+    """
+    jobs = []
+    for dep in board.kit.procedure.actions[action].needs:
+        spec = board.kit.procedure.dependencies[dep]
+        if forbidden_early(spec, board.desk.verified) is not None:
+            continue
+        job = wanted_job(board, dep, Wish("live", action), board.live.utterance, board.live.vector)
+        if job is not None and ready_item(board, job) is None:
+            jobs.append(job)
+    return jobs
+
+
 async def ask_ahead(board: Board, job: FetchJob) -> None:
     """Send a fetch out in the background; a free question is remembered by its meaning, and embedded once for both."""
     if job.key.dep in board.kit.rag_deps and job.call.query:
         vector = await _query_vector(board, job)
-        if _answered_soon(board, job.key.dep, board.asked.near(job.key.dep, vector)):
+        broad = "k" in job.call.args
+        if not broad and _answered_soon(board, job.key.dep, vector):
             return
-        board.asked.note(job.key.dep, job.key.args, vector)
+        breath = job.asked_turn + 1 if job.origin == "partial" and not broad else -1
+        board.asked.note(job.key.dep, job.key.args, vector, breath=breath)
         job = replace(job, call=replace(job.call, vector=vector))
-    board.kit.broker.request(job)
+    if not _found_nothing(board, job):
+        board.sent[job.key] = board.kit.broker.request(job), board.now_s
 
 
-def _answered_soon(board: Board, dep: str, near: Sequence[Near]) -> bool:
-    """Nearly the same question was answered already, or is being asked: asking again would bring the same passages."""
-    return any(board.pool.get(dep, one.args, board.now_s) for one in near) or _under_way(board, dep, near) is not None
+def _found_nothing(board: Board, job: FetchJob) -> bool:
+    """It was fetched ahead and there is no such record: that answer is as good as another until it expires."""
+    flight, at_s = board.sent.get(job.key, (None, 0.0))
+    if flight is None or board.now_s - at_s >= job.call.spec.ttl_s:
+        return False
+    return isinstance(flight.outcome, Fetched) and not flight.outcome.items
+
+
+def _answered_soon(board: Board, dep: str, vector: Vector) -> bool:
+    """Nearly the same question, or its document, is there already or on its way: asking would bring the same."""
+    near = board.asked.near(dep, vector)
+    if any(board.pool.get(dep, one.args, board.now_s) for one in near) or _under_way(board, dep, near) is not None:
+        return True
+    return covered(board, dep, vector) or on_its_way(board, dep, vector) is not None
 
 
 async def _query_vector(board: Board, job: FetchJob) -> Vector:
@@ -97,11 +129,12 @@ def ready_item(board: Board, job: FetchJob, near: Sequence[Near] = ()) -> tuple[
         return exact, f"fetched {board.turn - exact.asked_turn} turns ago for {exact.for_action or exact.origin}"
     if job.key.dep not in board.kit.rag_deps:
         return None
-    brought = [item for one in near for item in board.pool.all_of(job.key.dep, one.args, now_s)]
-    if brought and job.call.vector is not None:
-        best = nearest_item(brought, job.call.vector)
-        assert best is not None
-        return best, f"nearly the same question was asked {board.turn - best.asked_turn} turns ago"
+    vector, there = job.call.vector, passages(board, job.key.dep)
+    if vector is not None and (best := nearest_item(there, vector)) is not None:
+        if any(board.pool.get(job.key.dep, one.args, now_s) for one in near):
+            return best, f"nearly the same question was asked {board.turn - best.asked_turn} turns ago"
+        if covered(board, job.key.dep, vector):
+            return best, f"a broad search brought its document {board.turn - best.asked_turn} turns ago"
     for pick in board.live.picks:
         if pick.item.dep == job.key.dep and pick.item.fresh(now_s) and pick.cosine >= FIT_COSINE:
             return pick.item, f"another question's passage fits these words (cosine {pick.cosine:.2f})"
@@ -125,14 +158,18 @@ async def meet(
     if dep in board.kit.rag_deps and len(board.asked):
         # The query is embedded here already, so that a live search need not do it again.
         vector = await _query_vector(board, job)
-        job, near = replace(job, call=replace(job.call, vector=vector)), board.asked.near(dep, vector)
+        job = replace(job, call=replace(job.call, vector=vector))
+        near = board.asked.near(dep, vector, breath=board.turn)
     ready = ready_item(board, job, near)
     if ready is not None:
         item, why = ready
         board.pool.touch(item.id)
         return _book(board, dep, job.key.args, Met(item, "ready", 0.0, why), item)
+    if _found_nothing(board, job):
+        return _book(board, dep, job.key.args, Met(None, "missing", 0.0, NO_RECORD), None)
     began_s = board.now_s
-    flight = board.kit.broker.live(_under_way(board, dep, near) or job)
+    broad = on_its_way(board, dep, job.call.vector) if job.call.vector is not None else None
+    flight = board.kit.broker.live(_under_way(board, dep, near) or broad or job)
     how = "joined" if flight.joined else "live"
     if flight.outcome is None:
         hold(spec.holding)
@@ -145,7 +182,7 @@ async def meet(
         return _book(board, dep, job.key.args, Met(None, "missing", stall_s, NO_RECORD), None)
     why = "a fetch for it was under way" if flight.joined else _why_not_early(board, dep)
     item = outcome.items[0]
-    if near and job.call.vector is not None:
+    if (near or broad) and job.call.vector is not None:
         item = nearest_item(outcome.items, job.call.vector) or item
     board.pool.touch(item.id)
     return _book(board, dep, job.key.args, Met(item, how, stall_s, why), item)
@@ -203,6 +240,7 @@ def _book(board: Board, dep: str, key: str, met: Met, item: Item | None) -> Met:
             latency_s=item.latency_s if item is not None and item.latency_s else spec.latency_s,
             item_id=item.id if item is not None else "",
             fetched_as=item.args if item is not None else "",
+            fetched_dep=item.dep if item is not None and item.dep != dep else "",
             asked_by=item.origin if item is not None else "",
         )
     )

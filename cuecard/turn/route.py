@@ -7,6 +7,7 @@ from cuecard.blackboard import Board
 from cuecard.context import Context
 from cuecard.errors import ModelError
 from cuecard.events import Degraded
+from cuecard.needs import ask_ahead, reads_to_begin
 from cuecard.policy import allowed_actions, choose
 from cuecard.services import Services
 from cuecard.turn.ask import Answer, ask_model
@@ -38,6 +39,9 @@ async def route(board: Board, services: Services, context: Context) -> Decision:
         return searched
     if known := await _playbook(board, services, allowed):
         return known
+    # What the suggested step needs is fetched while the model makes up its mind, which mostly is that step.
+    for job in reads_to_begin(board, allowed[0]):
+        services.in_background(ask_ahead(board, job))
     try:
         answer = await ask_model(board, services, context, allowed)
     except ModelError as error:
