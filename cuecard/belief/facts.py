@@ -20,6 +20,9 @@ _FILLER = re.compile(r"(?i)(?<![\w-]),?\s?\b(?:uhm?|um|erm?|hmm+)\b,?(?![\w-])")
 """Sounds of thinking in the middle of a date or a number are no part of it."""
 _SPACE = re.compile(r"\s+")
 _RUN = re.compile(r"(.)\1{24,}")
+_AFTER_MONTH = re.compile(
+    r"(?i)\b(?:january|february|march|april|may|june|july|august|september|october|november|december),? $"
+)
 _ASKING = re.compile(
     r"(?i)^(?:and |so |but |okay |ok |um |uh |er )*(?:what|how|which|why|when|who|is|are|does|do|did)\b"
 )
@@ -100,7 +103,7 @@ class FactExtractor:
                 believed = name in asked or pattern is after
                 for start, end in _spans(pattern, words):
                     value = _value(words[start:end], fact)
-                    if value is not None:
+                    if value is not None and not (fact.keep == "number" and _is_year(words, start, value)):
                         yield _Found(name, value, start, end, believed)
             if name in self._choices and not (_ASKING.match(words) and fact.choices):
                 yield from self._chosen(name, words, name in asked)
@@ -137,6 +140,15 @@ def _value(matched: str, fact: Fact) -> str | None:
         case "number" if spoken_number(matched) is None:
             return None
     return normalise(matched, fact.keep) or None
+
+
+def _is_year(words: str, start: int, value: str) -> bool:
+    """Whether an amount is the end of a date: somebody puts a birthday right where a mileage was asked for."""
+    return (
+        value[:2] in {"19", "20"}
+        and len(value) == 4
+        and _AFTER_MONTH.search(words[max(0, start - 12) : start]) is not None
+    )
 
 
 def _choices(fact: Fact) -> list[tuple[str, re.Pattern[str]]]:

@@ -176,3 +176,19 @@ def test_the_callers_words_are_never_a_pattern(procedure: Procedure) -> None:
     reading = FactExtractor(procedure.model_copy(update={"facts": facts}))
     text = "note (a+)+$ {0.__class__} %s \\1"
     assert values(reading, text) == {"note": "(a+)+$ {0.__class__} %s \\1"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "no wait, my date of birth is 9 January 1942, you have it wrong",
+        "I was born on 9 January 1942",
+        "actually my birthday is the ninth of January nineteen forty two",
+    ],
+)
+def test_a_birthday_put_right_where_an_amount_was_asked_for_is_no_amount(words: str) -> None:
+    renewal = FactExtractor(load_procedure("insurance_renewal"))
+    known = {"policy_number": "343705", "date_of_birth": "8 January 1942"}
+    updates = renewal.extract(words, last_action="review_policy", known=known)
+    assert updates == [FactUpdate("date_of_birth", "9 January 1942", corrected=True)]
+    assert renewal.extract("9000 miles", last_action="review_policy", known=known)[0].value == "9000"
