@@ -43,7 +43,7 @@ def shop(n_epochs: int = 15, seed: int = 0) -> Workshop:
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("model") / "m.onnx"
-    outcome = train_file(calls(*range(1, 121)), path, shop(n_epochs=50))
+    outcome = train_file(calls(*range(1, 121)), path, shop(n_epochs=80))
     assert outcome.took_over
     assert outcome.n_sessions == 120
     return path

@@ -17,12 +17,10 @@ from cuecard.predictors.empirical import EmpiricalPredictor
 from cuecard.predictors.graph import GraphPrior
 from cuecard.predictors.mixture import BANDS
 from cuecard.predictors.training.examples import Turns
-from cuecard.predictors.training.fit import Trained
+from cuecard.predictors.training.fit import WARM_UP, Trained
 from cuecard.predictors.training.net import Array
 from cuecard.predictors.types import Forecast, SessionView
 
-WARM_UP = 0.75
-"""Share of the sessions that only feed the counts before judging begins."""
 _TOO_FEW = 50
 """Bands with fewer judged turns take the offset's common share."""
 _POWERS = np.arange(0.7, 1.81, 0.05)
