@@ -1,5 +1,1 @@
-"""How soon the first word comes through the gateway, with many calls at once, beside the bare model."""
-
-from evals.serve.run import measure
-
-__all__ = ["measure"]
+"""How soon the first word comes through the gateway, with many calls at once, beside the bare model's."""

@@ -1,12 +1,19 @@
-"""Callers at the gateway: each speaks, listens, thinks and speaks again; and some who ask the bare model instead."""
+"""Callers at the gateway, as a process of its own: each speaks, listens, and speaks again as people do.
+
+Some ask the bare model instead, at the same time on the same machine. One JSON object on the last line of stdout.
+"""
 
 import asyncio
 import random
+import sys
 import time
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Literal, NamedTuple
 
-import httpx
 import orjson
+
+from evals.callers.timing import draw_turn_s
+from evals.serve.wire import Connection, read_chunk
 
 LINES = (
     "hello there, it's about my car policy running out",
@@ -17,61 +24,113 @@ LINES = (
     "lovely weather for a drive today at least",
 )
 """Written for this bench; nothing is tuned on them."""
-THINK_S = 3.0
-ALONE_THINK_S = 0.3
+RAMP_S = 5.0
+"""In this time everybody takes the first turn, in which sessions are made; it is not measured."""
+EVERY_S = 3.0
+ALONE_S = 0.4
 """A single caller speaks more often, or there would be too few turns to tell anything."""
-N_BARE = 8
-"""Callers of the bare model, while the others talk: the same machine, at the same time."""
+BARE_EVERY_S = 1.0
+N_BARE = 4
+
+Pace = Literal["people", "every_3s", "at_once"]
+"""As recorded callers speak (decision 0187), the same number three to four times as busy, or all in one moment."""
+
+
+class Task(NamedTuple):
+    """What to do, as it comes on the command line."""
+
+    gateway_port: int
+    model_port: int
+    n_sessions: int
+    seconds: float
+    pace: Pace
+    prefix: str
 
 
 class Waits(NamedTuple):
-    """Seconds to the first word."""
+    """Seconds to the first word, and the gateway's turns that a model was asked for."""
 
     gateway: list[float]
     model: list[float]
+    n_asked: int
 
 
-async def talk(gateway_url: str, model_url: str, n_sessions: int, seconds: float, prefix: str) -> Waits:
-    """Keep `n_sessions` calls going for that long."""
-    waits = Waits([], [])
-    think_s = THINK_S if n_sessions > 1 else ALONE_THINK_S
-    rng = random.Random(n_sessions)
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=n_sessions + N_BARE)
-    async with httpx.AsyncClient(timeout=60.0, limits=limits) as client:
-        loop = asyncio.get_running_loop()
-        # The first second lets everybody's first turn, in which sessions are made, pass unmeasured.
-        measured_from, until = loop.time() + THINK_S, loop.time() + THINK_S + seconds
+class _Callers:
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._rng = random.Random(task.n_sessions)
+        self.waits: list[float] = []
+        self.bare: list[float] = []
+        self.n_asked = 0
+        self._began_s = time.perf_counter()
 
-        async def speak(url: str, name: str, model: str, into: list[float]) -> None:
-            await asyncio.sleep(rng.random() * THINK_S)
-            n = 0
-            while loop.time() < until:
-                words = LINES[n % len(LINES)]
-                wait_s = await first_word(client, url, name, model, words)
-                if loop.time() - wait_s >= measured_from:
-                    into.append(wait_s)
-                n += 1
-                await asyncio.sleep(think_s * rng.uniform(0.7, 1.3))
+    def _now_s(self) -> float:
+        """Measured time: negative while everybody takes the first turn."""
+        return time.perf_counter() - self._began_s - RAMP_S
 
-        await asyncio.gather(
-            *(speak(gateway_url, f"{prefix}-{n}", "insurance_renewal", waits.gateway) for n in range(n_sessions)),
-            *(speak(model_url, f"bare-{n}", "fake", waits.model) for n in range(N_BARE)),
-        )
-    return waits
+    async def run(self) -> Waits:
+        callers = [self._caller(n) for n in range(self._task.n_sessions)]
+        bare = [self._bare(n) for n in range(N_BARE)]
+        await asyncio.gather(*callers, *bare)
+        return Waits(self.waits, self.bare, self.n_asked)
+
+    def _pause(self) -> Callable[[], float]:
+        rng, task = self._rng, self._task
+        if task.n_sessions == 1:
+            return lambda: ALONE_S
+        if task.pace == "people":
+            return lambda: draw_turn_s(rng)
+        return lambda: EVERY_S * rng.uniform(0.7, 1.3)
+
+    async def _caller(self, n: int) -> None:
+        task, pause = self._task, self._pause()
+        line = Connection(task.gateway_port)
+        name = f"{task.prefix}-{n}"
+        await asyncio.sleep(self._rng.random() * (RAMP_S - 1.0))
+        await self._say(line, name, 0)
+        # Calls are met at any point of a pause, not all at the beginning of one.
+        due_s = 0.0 if task.pace == "at_once" else self._rng.random() * pause()
+        turn = 0
+        while due_s < task.seconds:
+            await asyncio.sleep(max(0.0, due_s - self._now_s()))
+            turn += 1
+            spoke_s = self._now_s()
+            wait_s, asked = await self._say(line, name, turn)
+            self.waits.append(wait_s)
+            self.n_asked += asked
+            if task.pace == "at_once":
+                break
+            # From the end of speech to the next end of speech, the agent's in between.
+            due_s = max(spoke_s + pause(), self._now_s() + (ALONE_S if task.n_sessions == 1 else 0.0))
+        await line.aclose()
+
+    async def _say(self, line: Connection, name: str, turn: int) -> tuple[float, bool]:
+        return await first_word(line, "insurance_renewal", LINES[turn % len(LINES)], {"x-session-id": name})
+
+    async def _bare(self, n: int) -> None:
+        line = Connection(self._task.model_port)
+        await asyncio.sleep(RAMP_S + BARE_EVERY_S * n / N_BARE)
+        while self._now_s() < self._task.seconds:
+            self.bare.append((await first_word(line, "fake", LINES[n], {}))[0])
+            await asyncio.sleep(BARE_EVERY_S * self._rng.uniform(0.7, 1.3))
+        await line.aclose()
 
 
-async def first_word(client: httpx.AsyncClient, url: str, name: str, model: str, words: str) -> float:
-    """Seconds from the request to the first piece with words in it; the rest of the reply is read, too."""
-    body = {"model": model, "messages": [{"role": "user", "content": words}], "stream": True}
-    began, first_s = time.perf_counter(), -1.0
-    request = client.stream(
-        "POST", f"{url}/v1/chat/completions", content=orjson.dumps(body), headers={"X-Session-Id": name}
-    )
-    async with request as answer:
-        answer.raise_for_status()
-        async for line in answer.aiter_lines():
-            if first_s < 0.0 and '"content"' in line:
-                first_s = time.perf_counter() - began
+async def first_word(line: Connection, model: str, words: str, headers: dict[str, str]) -> tuple[float, bool]:
+    """Seconds from the request to the first piece with words in it, and whether a model was asked for them."""
+    body = orjson.dumps({"model": model, "messages": [{"role": "user", "content": words}], "stream": True})
+    began = time.perf_counter()
+    answer = await line.post("/v1/chat/completions", body, headers)
+    first_s, asked = -1.0, False
+    while piece := await read_chunk(answer):
+        if first_s < 0.0 and b'"content"' in piece:
+            first_s = time.perf_counter() - began
+        asked = asked or b'"single_call"' in piece
     if first_s < 0.0:
-        raise RuntimeError(f"{url} said nothing to {words!r}")
-    return first_s
+        raise RuntimeError(f"nothing was said to {words!r}")
+    return first_s, asked
+
+
+if __name__ == "__main__":
+    done = asyncio.run(_Callers(Task(*orjson.loads(sys.argv[1]))).run())
+    sys.stdout.write(orjson.dumps(done._asdict()).decode() + "\n")

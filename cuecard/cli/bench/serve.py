@@ -14,7 +14,7 @@ def command(
     Gateway, model and callers are processes of this machine and share its cores; the bare model is asked meanwhile.
     """
     from cuecard.cli.output import console, print_json, stderr
-    from evals.serve import measure
+    from evals.serve.run import measure
 
     with stderr.status("starting ...") as status:
         figures = measure(quick=quick, on_step=status.update)
