@@ -117,10 +117,15 @@ class Board:
             session=self.session_id,
             facts=self.desk.facts | (partial or {}),
             epochs=self.desk.fact_epochs,
-            verified=self.desk.verified,
+            verified=self.desk.verified and not self._doubted(partial or {}),
             turn=self.turn,
             words={**words, "action": self.desk.last_action},
         )
+
+    def _doubted(self, partial: dict[str, str]) -> bool:
+        """Whether half-heard words put another identity in place of the verified one."""
+        verifying = self.kit.procedure.verifying
+        return any(value != self.desk.facts.get(name) for name, value in partial.items() if name in verifying)
 
     def view(self) -> SessionView:
         """What a predictor may see."""

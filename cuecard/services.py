@@ -212,6 +212,10 @@ class Services:
 
     def _landed(self, board: Board, store: BaseStore | None, item: Item) -> None:
         """A fetch came home, perhaps long after its pass: it joins the slice by itself."""
+        spec = board.kit.procedure.dependencies[item.dep]
+        if spec.verified and not board.desk.verified:
+            # Identity was doubted while it was under way.
+            return
         board.pool.add(item, board.now_s)
         if store is not None and board.published_turn:
             shared = self.settings.database_url is not None

@@ -5,6 +5,7 @@ from langgraph.runtime import Runtime
 from cuecard.context import Context
 from cuecard.events import Decided
 from cuecard.services import Services
+from cuecard.settled import put_away
 from cuecard.turn import learn_facts, route, verify
 from nodes.session import board_of, context_of
 from nodes.state import ResponderState
@@ -20,6 +21,7 @@ async def decide(state: ResponderState, runtime: Runtime[Context], *, services: 
         )
         learn_facts(board, services.settings)
         await verify(board)
+        put_away(board)
     decision = await route(board, services, context_of(runtime))
     state_now = board.live.belief.likely_state
     board.log.emit(

@@ -11,6 +11,7 @@ from cuecard.errors import ModelError
 from cuecard.models.chat import Message
 from cuecard.prefetch.types import Item
 from cuecard.services import Services
+from cuecard.settled import stands
 from prompts import load_prompt
 
 _LONGEST_STEP_LINE = 200
@@ -85,7 +86,7 @@ def _items(board: Board, suggested: str, extra: Sequence[Item]) -> list[Item]:
     for dep in board.kit.procedure.actions[suggested].needs:
         if dep not in board.kit.rag_deps and (item := board.pool.get(dep, None, board.now_s)):
             items.setdefault(item.id, item)
-    return list(items.values())
+    return [item for item in items.values() if stands(board, item)]
 
 
 def write_messages(board: Board, services: Services, action: str, words: str, items: Sequence[Item]) -> list[Message]:

@@ -14,6 +14,7 @@ from cuecard.policy import choose
 from cuecard.predictors.types import Utterance
 from cuecard.prefetch.instructions import fits, instruction
 from cuecard.prefetch.types import Item
+from cuecard.settled import stands
 from cuecard.turn.ask import step_named, write_messages
 from cuecard.turn.speak import approved
 
@@ -75,7 +76,7 @@ def _ready(board: Board, action: str) -> list[Item] | None:
         if dep in board.kit.rag_deps:
             return None
         item = board.pool.get(dep, None, board.now_s)
-        if item is None:
+        if item is None or not stands(board, item):
             return None
         items.append(item)
     return items

@@ -12,6 +12,7 @@ from cuecard.needs import Met, meet, write_once
 from cuecard.policy import fill_reply
 from cuecard.prefetch.types import Item
 from cuecard.services import Services
+from cuecard.settled import stands
 from cuecard.turn.ask import ask_model
 from sops.models import Action
 
@@ -100,7 +101,9 @@ def approved(board: Board, declared: Action, items: Mapping[str, Item], state: s
     `state` is what the caller is imagined to be doing, for a reply written ahead; None: what they are doing now.
     """
     values = dict(board.desk.facts)
-    earlier = {item.dep: item for item in board.pool.items if item.dep not in board.kit.rag_deps}
+    earlier = {
+        item.dep: item for item in board.pool.items if item.dep not in board.kit.rag_deps and stands(board, item)
+    }
     for dep, item in {**earlier, **items}.items():
         values |= {f"{dep}.{field}": str(value) for field, value in item.data.items() if value is not None}
     for dep in declared.needs:
