@@ -1,5 +1,8 @@
 """Takes facts out of the caller's words, and decides whether the caller is who they say."""
 
+from collections.abc import Collection, Mapping
+from typing import Any
+
 from cuecard.blackboard import Board
 from cuecard.events import FactLearned
 from cuecard.needs import NO_RECORD, meet
@@ -47,11 +50,15 @@ async def verify(board: Board) -> None:
     met = await meet(board, procedure.verify_with, action="verify", words="", vector=None, hold=board.hold)
     board.live.stall_s += met.stall_s
     if met.item is not None:
-        record = met.item.data
-        desk.verified = all(same(value, record[fact]) for fact, value in given.items() if fact in record)
+        desk.verified = _borne_out(given, met.item.data, procedure.dependencies[procedure.verify_with].requires)
     # A source that failed may answer next time; one that answered has answered.
     answered = met.item is not None or met.reason == NO_RECORD
     desk.refused = given if answered and not desk.verified else {}
+
+
+def _borne_out(given: Mapping[str, str], record: Mapping[str, Any], asked_with: Collection[str]) -> bool:
+    """Whether the record says so of every fact. Of one that it does not hold, only having been found by it is proof."""
+    return all(same(value, record[fact]) if fact in record else fact in asked_with for fact, value in given.items())
 
 
 def same(said: str, on_file: object) -> bool:

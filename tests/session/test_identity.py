@@ -2,9 +2,13 @@
 
 import asyncio
 from contextlib import aclosing
+from typing import Any
+
+import pytest
 
 from cuecard.clock import run_virtual
 from cuecard.prefetch.events import FetchStarted
+from cuecard.prefetch.types import FetchCall, FetchResult, Record
 from cuecard.session import Engine, Session
 from cuecard.settings import Settings
 
@@ -82,5 +86,39 @@ def test_a_half_heard_amount_is_laid_before_nobody_once_another_was_meant(settin
             await session.ask("about nine thousand miles a year")
             quoted = {item.args for item in session.board.pool.items if item.dep == "quote"}
             assert all('"annual_mileage":"9000"' in args for args in quoted)
+
+    run_virtual(call())
+
+
+class Register:
+    """A register whose records can be told what to hold."""
+
+    def __init__(self, record: dict[str, Any]) -> None:
+        self.record = record
+
+    async def fetch(self, call: FetchCall) -> FetchResult:
+        return FetchResult((Record("found", self.record),))
+
+
+@pytest.mark.parametrize(
+    ("record", "verified"),
+    [
+        ({"date_of_birth": "8 January 1942", "name": "Gordon Peel"}, True),
+        ({"date_of_birth": "9 January 1942"}, False),
+        ({"date_of_birth": None}, False),
+        ({"name": "Gordon Peel"}, False),
+        ({}, False),
+    ],
+)
+def test_identity_is_verified_only_by_a_record_that_holds_what_was_said(
+    settings: Settings, record: dict[str, Any], verified: bool
+) -> None:
+    async def call() -> None:
+        async with Engine.open(settings, persist=False) as engine:
+            kit = await engine.services.kit("insurance_renewal")
+            kit.broker._attempts._fetchers = {"table": Register(record)}
+            session = await engine.session("insurance_renewal")
+            await session.ask(CALLER)
+            assert session.board.desk.verified is verified
 
     run_virtual(call())
