@@ -25,7 +25,9 @@ def assemble(
 
     `cold` (language model, tree search) is asked while counts are thin.
     """
-    learned = _load(model, model.stat().st_mtime_ns if model.is_file() else 0) if model is not None else None
+    learned = None
+    if model is not None:
+        learned = _load(model, model.stat().st_mtime_ns if model.is_file() else 0).beside(prior)
     return MixturePredictor(EmpiricalPredictor(counts, prior, thompson=thompson), learned, cold)
 
 

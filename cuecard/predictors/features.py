@@ -1,6 +1,7 @@
 """What the learned predictor looks at: marks (short names that are there or not) and embeddings of what was said.
 
-Everything is derived from a SessionView, so training on recorded calls and predicting in a live one cannot differ.
+Everything is derived from a SessionView and the procedure's drawing, so training on recorded calls and predicting in a
+live one cannot differ.
 """
 
 import re
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from cuecard.predictors.graph import NOTHING_DRAWN, Expected
 from cuecard.predictors.types import UNLABELLED, SessionView, TurnView, Vector
 
 DIM = 384
@@ -17,12 +19,15 @@ N_TEXTS = 3
 _TYPED = frozenset({UNLABELLED, "custom"})
 """Actions whose words are the agent's own: only there does the reply say more than the label."""
 _MAX_WORDS = 40
+_N_DRAWN = 3
+_FAINT = 0.05
+"""Steps that the drawing gives less than this are no marks."""
 _WORD = re.compile(r"[a-z]+|\d+|[?!.]")
 
 
-def marks(view: SessionView) -> list[str]:
-    """The marks of a call after its last agent turn, without repeats."""
-    return list(dict.fromkeys(_marks(view)))
+def marks(view: SessionView, expected: Expected = NOTHING_DRAWN) -> list[str]:
+    """The marks of a call after its last agent turn, without repeats. `expected`: what the procedure's drawing says."""
+    return list(dict.fromkeys((*_marks(view), *_drawn(expected))))
 
 
 def texts(view: SessionView) -> Vector:
@@ -60,6 +65,15 @@ def _marks(view: SessionView) -> Iterator[str]:
     yield from (f"now {mark}" for mark in last.fetched)
     yield from _past(view)
     yield from _just_before(view)
+
+
+def _drawn(expected: Expected) -> Iterator[str]:
+    """The drawing's likeliest steps at each offset, with their rank and without."""
+    for offset, p in enumerate(expected.actions, start=1):
+        for rank, name in enumerate(sorted(p, key=lambda one: -p[one])[:_N_DRAWN]):
+            if p[name] > _FAINT:
+                yield f"drawn +{offset} {rank} {name}"
+                yield f"drawn +{offset} {name}"
 
 
 def _past(view: SessionView) -> Iterator[str]:

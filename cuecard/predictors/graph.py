@@ -18,6 +18,9 @@ class Expected(NamedTuple):
     trust: float = 0.0
 
 
+NOTHING_DRAWN = Expected()
+
+
 class GraphPrior(Protocol):
     """What one procedure's drawing expects after `view`. It never raises for unknown names: it says less."""
 

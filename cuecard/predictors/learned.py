@@ -1,5 +1,6 @@
 """The learned predictor: a small network trained by `cuecard train`, run by onnxruntime without its training code."""
 
+import copy
 import json
 import time
 from collections.abc import Callable, Mapping
@@ -11,7 +12,9 @@ import numpy as np
 
 from cuecard.belief.types import Distribution
 from cuecard.errors import CuecardError
+from cuecard.predictors.counts import HORIZON
 from cuecard.predictors.features import DIM, N_TEXTS, marks, texts
+from cuecard.predictors.graph import NOTHING_DRAWN, GraphPrior
 from cuecard.predictors.types import Forecast, SessionView
 
 KEY = "cuecard"
@@ -65,8 +68,16 @@ class ModelCard:
 class LearnedPredictor:
     """Forecasts from a model file. Silent before the first turn and about procedures it never saw."""
 
-    def __init__(self, path: Path, clock_s: Callable[[], float] = time.perf_counter) -> None:
-        """Loads the file, some 0.1 s; ModelFileError when it is not one of ours."""
+    def __init__(
+        self,
+        path: Path,
+        prior: Callable[[str], GraphPrior | None] = lambda _: None,
+        clock_s: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        """Loads the file, some 0.1 s; ModelFileError when it is not one of ours.
+
+        `prior`: the drawings it was trained beside; without them it knows less than it could.
+        """
         import onnxruntime
         from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidGraph, InvalidProtobuf
 
@@ -87,13 +98,22 @@ class LearnedPredictor:
             raise ModelFileError(f"{path}: model format {found}, this version reads {_FORMAT}. Train it again.")
         self._row = {mark: row for row, mark in enumerate(self.card.marks)}
         self._heads = tuple(self.card.labels)
+        self._prior = prior
         self._clock_s = clock_s
+
+    def beside(self, prior: Callable[[str], GraphPrior | None]) -> "LearnedPredictor":
+        """The same model with other drawings; the weights are shared."""
+        other = copy.copy(self)
+        other._prior = prior
+        return other
 
     async def predict(self, view: SessionView, horizon: int = 3) -> Forecast:
         started_s = self._clock_s()
         if not view.turns or view.sop not in self.card.sops:
             return Forecast(by="learned")
-        rows = [self._row[mark] for mark in marks(view) if mark in self._row] or [len(self._row)]
+        graph = self._prior(view.sop)
+        expected = graph.expect(view, HORIZON) if graph is not None else NOTHING_DRAWN
+        rows = [self._row[mark] for mark in marks(view, expected) if mark in self._row] or [len(self._row)]
         inputs = {"marks": np.array(rows, np.int64), "texts": texts(view).reshape(N_TEXTS, DIM)}
         outputs = dict(zip(self._heads, self._session.run(self._heads, inputs), strict=True))
         parts = {head: self._named(head, outputs[head], horizon) for head in self._heads}

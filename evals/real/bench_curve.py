@@ -58,7 +58,7 @@ def run_curve(
                 path = Path(folder) / f"{len(picks)}.onnx"
                 path.unlink(missing_ok=True)
                 train_file([split.train[i] for i in picks], path, shop)
-                return LearnedPredictor(path)
+                return LearnedPredictor(path, prior)
 
         given = [hashlib.sha256(path.read_bytes()).hexdigest() for path in (data, sops) if path is not None]
         setup = [given, plan.sizes, plan.n_subsets, plan.seed, n_test, learn, version("cuecard")]

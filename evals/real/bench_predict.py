@@ -34,7 +34,7 @@ def run_bench(
     """The whole of `bench predict`, as the object it prints."""
     sessions = in_time_order(load_sessions(train, say))
     prior = load_drawings(sops)
-    learned = LearnedPredictor(model) if model is not None else None
+    learned = LearnedPredictor(model, prior) if model is not None else None
     shop = _shop(prior, seed, bar) if learned is not None else None
     if test is not None:
         parts = Split(sessions, in_time_order(load_sessions(test, say)))
@@ -49,7 +49,7 @@ def run_bench(
             say(f"{model} has seen the held-out sessions: training one on the other four fifths, which takes minutes.")
             fresh = Path(folder) / "model.onnx"
             train_file(ours.train, fresh, shop)
-            learned = LearnedPredictor(fresh)
+            learned = LearnedPredictor(fresh, prior)
         main = _scored(ours, prior, learned, shop)
     unseen = learned if learned is not None and not learned.card.sessions & fingerprints(other.test) else None
     second = _scored(other, prior, unseen, shop)

@@ -65,13 +65,13 @@ def train_file(sessions: Sequence[Session], out: Path, shop: Workshop) -> Outcom
         raise DataError(f"{len(sessions)} sessions are too few to learn from: {FEWEST_SESSIONS} at least.")
     old_loss = new_loss = None
     if out.is_file():
-        old = LearnedPredictor(out)
+        old = LearnedPredictor(out, shop.prior)
         earlier, later = by_time(sessions, JUDGE_SHARE)
         candidate = out.with_name(out.name + ".candidate")
         try:
             _write(earlier, candidate, shop)
             judges = _embedded(later, shop)
-            old_loss, new_loss = log_loss(old, judges), log_loss(LearnedPredictor(candidate), judges)
+            old_loss, new_loss = log_loss(old, judges), log_loss(LearnedPredictor(candidate, shop.prior), judges)
         finally:
             candidate.unlink(missing_ok=True)
         if new_loss >= old_loss:
@@ -94,7 +94,7 @@ def fingerprints(sessions: Iterable[Session]) -> frozenset[str]:
 
 def _write(sessions: Sequence[Session], out: Path, shop: Workshop) -> None:
     turns = _embedded(sessions, shop)
-    trained = train(turns, shop.plan, shop.seed, lambda done, total: shop.advance("members", done, total))
+    trained = train(turns, shop.plan, shop.seed, shop.prior, lambda done, total: shop.advance("members", done, total))
     fitted = asyncio.run(fit_shares(trained, turns, shop.prior))
     write_onnx(trained, _card(trained, turns, sessions, fitted), out)
 

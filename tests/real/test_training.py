@@ -1,11 +1,14 @@
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from cuecard.models.embeddings import DIM, Matrix
+from cuecard.predictors.features import marks
+from cuecard.predictors.graph import Expected
 from cuecard.predictors.learned import LearnedPredictor, ModelFileError
 from cuecard.predictors.training.fit import Plan
 from cuecard.predictors.training.net import Size
@@ -120,3 +123,28 @@ def test_a_forecast_takes_well_under_a_millisecond(model: Path) -> None:
         return min([(await learned.predict(view)).ms for _ in range(50)])
 
     assert asyncio.run(fastest()) < 1.0
+
+
+def test_a_drawings_likeliest_steps_are_marks_with_and_without_their_rank() -> None:
+    turns = turn_views(calls(1)[0])
+    expected = Expected(actions=({"ask_pin": 0.6, "bye": 0.3, "rare": 0.04},))
+    drawn = [mark for mark in marks(view_at(turns, 0), expected) if mark.startswith("drawn")]
+    assert drawn == ["drawn +1 0 ask_pin", "drawn +1 ask_pin", "drawn +1 1 bye", "drawn +1 bye"]
+    assert not [mark for mark in marks(view_at(turns, 0)) if mark.startswith("drawn")]
+
+
+class Says:
+    """A drawing that expects one step and nothing else."""
+
+    def expect(self, view: SessionView, horizon: int) -> Expected:
+        return Expected(actions=({"ask_pin": 1.0},) * horizon)
+
+
+def test_a_model_listens_to_the_drawing_it_stands_beside(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    train_file(calls(*range(1, 61)), path, replace(shop(n_epochs=5), prior=lambda _: Says()))
+    assert "drawn +1 ask_pin" in LearnedPredictor(path).card.marks
+    view = view_at(turn_views(calls(301)[0]), 0)
+    alone = LearnedPredictor(path)
+    beside = alone.beside(lambda _: Says())
+    assert asyncio.run(alone.predict(view)).actions != asyncio.run(beside.predict(view)).actions

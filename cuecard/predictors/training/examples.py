@@ -1,7 +1,7 @@
 """Recorded calls as training examples: one per agent turn that has a turn after it."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from cuecard.predictors.counts import HORIZON
 from cuecard.predictors.features import DIM, N_TEXTS, marks, texts
+from cuecard.predictors.graph import NOTHING_DRAWN, GraphPrior
 from cuecard.predictors.training.net import UNKNOWN, Array, Labels
 from cuecard.predictors.types import UNLABELLED, SessionView, TurnView
 
@@ -54,7 +55,8 @@ class Raw:
         return len(self.marks)
 
 
-def raw_examples(sessions: Sequence[Turns]) -> Raw:
+def raw_examples(sessions: Sequence[Turns], prior: Callable[[str], GraphPrior | None] = lambda _: None) -> Raw:
+    """Each position as the predictor would see it, `prior` giving the procedures' drawings."""
     found: list[list[str]] = []
     inputs: list[npt.NDArray[np.float16]] = []
     targets: list[dict[str, list[str | None]]] = []
@@ -62,7 +64,8 @@ def raw_examples(sessions: Sequence[Turns]) -> Raw:
     for number, turns in enumerate(sessions):
         for index in range(len(turns) - 1):
             view = SessionView(sop=turns[index].sop, turns=tuple(turns[: index + 1]))
-            found.append(marks(view))
+            graph = prior(view.sop)
+            found.append(marks(view, graph.expect(view, HORIZON) if graph is not None else NOTHING_DRAWN))
             inputs.append(texts(view).astype(np.float16))
             ahead = [turns[index + k] if index + k < len(turns) else None for k in range(1, HORIZON + 1)]
             targets.append({head: [_label(head, turn) for turn in ahead] for head in HEADS})

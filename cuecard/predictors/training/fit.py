@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cuecard.predictors.graph import GraphPrior
 from cuecard.predictors.training.examples import (
     Examples,
     Raw,
@@ -70,11 +71,18 @@ class Trained:
 
 
 def train(
-    sessions: Sequence[Turns], plan: Plan, seed: int, advance: Callable[[int, int], None] = lambda done, total: None
+    sessions: Sequence[Turns],
+    plan: Plan,
+    seed: int,
+    prior: Callable[[str], GraphPrior | None] = lambda _: None,
+    advance: Callable[[int, int], None] = lambda done, total: None,
 ) -> Trained:
-    """Fit on all sessions. `advance(done, total)` is told after every member."""
+    """Fit on all sessions, given in time order. `advance(done, total)` is told after every member.
+
+    `prior` gives the procedures' drawings, whose likeliest steps are marks like any other.
+    """
     rng = np.random.default_rng(seed)
-    raw = raw_examples(sessions)
+    raw = raw_examples(sessions, prior)
     names = vocabulary(raw, range(len(raw)))
     projection = principal_axes(raw, plan.n_axes, rng)
     examples = numbered(raw, names, projection)
