@@ -119,12 +119,25 @@ def recorded_outcome(experiments: Path = FOLDER) -> Outcome:
             why = {"model": "not run: no model", "data": "not run: no data"}.get(bar.needs, "not run")
             outcome.lines.append(not_run(bar, why))
             continue
-        outcome.lines.append(_judged(name, bar, results))
-        outcome.results[name] = results
+        _add(outcome, name, name, bar, results)
     for name in registry.names():
         if (results := read(experiments / WITH_MODEL / _folder(name) / RESULTS)) is not None:
-            line = _judged(name, load_bar(bar_path(name, experiments)), results)
             named = f"{name} {results.header.mark or results.header.model}"
-            outcome.lines.append({**line, "name": named})
-            outcome.results[named] = results
+            _add(outcome, named, name, load_bar(bar_path(name, experiments)), results)
     return outcome
+
+
+def _add(outcome: Outcome, named: str, name: str, bar: Bar, results: Results) -> None:
+    """One kept run, or a line that says why its rows give no report any more."""
+    from evals.reports.document import document
+    from evals.reports.verdict import not_run
+
+    try:
+        line = _judged(name, bar, results)
+        document(results)
+    except (KeyError, TypeError, ValueError) as error:
+        outcome.failed.append(named)
+        outcome.lines.append({**not_run(bar, f"rows of an older kind: {describe(error)}"), "name": named})
+        return
+    outcome.lines.append({**line, "name": named})
+    outcome.results[named] = results
