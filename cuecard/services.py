@@ -21,6 +21,7 @@ from cuecard.models.embeddings import Embedder, load_embedder, weights_name
 from cuecard.models.tokens import Count, counter, estimate
 from cuecard.models.vector_cache import CachedEmbedder
 from cuecard.planning import Planner
+from cuecard.playbook import Playbook
 from cuecard.pool import Pool
 from cuecard.precedents import Precedents, Redactor
 from cuecard.prefetch.broker import Sink
@@ -49,6 +50,7 @@ class Services:
         self.trigger: Any = None
         """How passes are started as a library; None: through the graph server."""
         self.minds = Minds(self)
+        self.playbook = Playbook(self)
         self._kits: dict[str, Kit] = {}
         self._boards: dict[SessionId, Board] = {}
         self._starting: asyncio.Lock | None = None

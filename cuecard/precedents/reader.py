@@ -9,10 +9,10 @@ from cuecard.precedents.engine import reading
 from cuecard.precedents.names import known_as
 from cuecard.precedents.questions import typical
 from cuecard.precedents.schema import sessions, tenants
-from cuecard.precedents.similar import Situation, similar
+from cuecard.precedents.similar import NOBODY, Candidates, Situation, candidates
 from cuecard.precedents.tenants import Tenant, current_tenant, find_tenant_id
 from cuecard.precedents.topics import Topics
-from cuecard.precedents.types import Similar, Vector
+from cuecard.precedents.types import Vector
 
 
 class Reader:
@@ -24,10 +24,10 @@ class Reader:
         self._topics: dict[str, Topics] = {}
         self._lock = Lock()
 
-    def similar(self, name: str, where: Situation, vector: Vector, k: int) -> list[Similar]:
+    def candidates(self, name: str, where: Situation) -> Candidates:
         with reading(self.engine) as connection:
             tenant = self._tenant(connection, name)
-            return [] if tenant is None else similar(connection, tenant, where, vector, k)
+            return NOBODY if tenant is None else candidates(connection, tenant, where)
 
     def nearest_topics(self, name: str, sop: str, vectors: Sequence[Vector]) -> list[int]:
         with reading(self.engine) as connection, self._lock:

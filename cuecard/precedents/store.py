@@ -18,7 +18,7 @@ from cuecard.precedents.engine import open_engine
 from cuecard.precedents.migrations import migrate
 from cuecard.precedents.reader import Reader
 from cuecard.precedents.redact import Redactor
-from cuecard.precedents.similar import Situation
+from cuecard.precedents.similar import Candidates, Situation
 from cuecard.precedents.types import Precedent, Similar, Vector
 from cuecard.precedents.writer import Moved, Writer
 from cuecard.predictors.counts import HALF_LIFE_SESSIONS
@@ -139,8 +139,12 @@ class Precedents:
 
         `after` is the agent's last action, `vector` the embedding of what the caller now says.
         """
-        where = Situation(sop, state, after, mood, cohort)
-        return await self._read(self._reader.similar, tenant, where, vector, k)
+        found = await self.candidates(tenant, Situation(sop, state, after, mood, cohort))
+        return found.nearest(vector, k)
+
+    async def candidates(self, tenant: str, where: Situation) -> Candidates:
+        """What `similar` chooses from: the same for all words in that situation."""
+        return await self._read(self._reader.candidates, tenant, where)
 
     async def nearest_topics(self, tenant: str, sop: str, vectors: Sequence[Vector]) -> list[int]:
         """The topic of each question, 0 when nobody asked the like before."""

@@ -1,6 +1,5 @@
 """Chooses the next step: rules without a model, otherwise playbook, one model call, or tree search where asked for."""
 
-from collections import Counter
 from dataclasses import dataclass
 
 from cuecard.blackboard import Board
@@ -37,8 +36,8 @@ async def route(board: Board, services: Services, context: Context) -> Decision:
     allowed = allowed_actions(board.kit.procedure, board.desk, state)
     if searched := _searched(board, services, context, allowed):
         return searched
-    if known := await _playbook(board, services, allowed):
-        return known
+    if known := await services.playbook.step(board, allowed):
+        return Decision(known[0], "playbook", known[1])
     # What the suggested step needs is fetched while the model makes up its mind, which mostly is that step.
     for job in reads_to_begin(board, allowed[0]):
         services.in_background(ask_ahead(board, job))
@@ -61,33 +60,5 @@ def _searched(board: Board, services: Services, context: Context, allowed: list[
     cached = board.pondered.get(board.live.belief.likely_state, "") if wanted else ""
     return Decision(cached, "search", "the best root action of the background search") if cached in allowed else None
 
-
-async def _playbook(board: Board, services: Services, allowed: list[str]) -> Decision | None:
-    """What past agents did in turns like this, when they agree strongly enough."""
-    settings, live = services.settings, board.live
-    if services.precedents is None or live.vector is None:
-        return None
-    found = await services.precedents.similar(
-        board.tenant,
-        sop=board.kit.procedure.name,
-        cohort=live.belief.likely_cohort,
-        mood=live.belief.likely_mood,
-        state=live.belief.likely_state,
-        after=board.desk.last_action,
-        vector=live.vector,
-        k=2 * settings.playbook_min_precedents,
-    )
-    good = [one for one in found if one.outcome not in {"failed", "abandoned"} and one.cosine >= PLAYBOOK_COSINE]
-    if len(good) < settings.playbook_min_precedents:
-        return None
-    action, votes = Counter(one.action for one in good).most_common(1)[0]
-    share = votes / len(good)
-    if share < settings.playbook_agreement or action not in allowed:
-        return None
-    return Decision(action, "playbook", f"{votes} of {len(good)} similar past turns did so")
-
-
-PLAYBOOK_COSINE = 0.5
-"""Past words less alike than this say nothing about what to do now."""
 
 __all__ = ["Answer", "Decision", "route"]
