@@ -8,6 +8,7 @@ from cuecard.errors import ModelError
 from cuecard.events import Degraded
 from cuecard.needs import ask_ahead, reads_to_begin
 from cuecard.policy import allowed_actions, choose
+from cuecard.policy.consent import state_to_act_on
 from cuecard.services import Services
 from cuecard.turn.ask import Answer, ask_model
 from cuecard.turn.prewrite import prewritten
@@ -23,9 +24,9 @@ class Decision:
 
 async def route(board: Board, services: Services, context: Context) -> Decision:
     """The step that answers these words. What a model says outside the allowed steps is not done."""
-    state = board.live.belief.likely_state
     if not board.live.utterance:
         return Decision(board.kit.procedure.start, "rules", "the agent opens the call")
+    state = state_to_act_on(board.kit.procedure, board.desk, board.live.belief.state, board.live.utterance)
     ruled = choose(board.kit.procedure, board.desk, state)
     if written := prewritten(board, ruled.action):
         board.live.prewritten = written[0].text
