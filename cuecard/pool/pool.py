@@ -3,6 +3,7 @@
 Times are seconds of the clock that the caller passes as `now_s`; vectors are unit rows of float32.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -37,8 +38,8 @@ class Pick(NamedTuple):
 def context_query(words: Vector, previous: Vector | None, weight: float = PREVIOUS_TURN) -> Vector:
     """The live words with a little of the turn before, as a unit vector: "and how much is that?" needs it."""
     mixed: Vector = words if previous is None else words + np.float32(weight) * previous
-    norm = float(np.sqrt(mixed @ mixed))
-    return (mixed / np.float32(norm)).astype(np.float32) if norm > 0.0 else mixed
+    norm = math.sqrt(mixed @ mixed)
+    return mixed * np.float32(1.0 / norm) if norm > 0.0 else mixed
 
 
 class Pool:
@@ -162,16 +163,14 @@ class Pool:
         cosines = self._matrix[:n] @ query
         scores = cosines + self._bonus[:n]
         scores[self._expires[:n] <= now_s] = -np.inf
-        picks: list[Pick] = []
+        found, order = scores.tolist(), scores.argsort().tolist()
         rows: list[int] = []
-        for row in (-scores).argsort().tolist():
-            if scores[row] <= floor or len(picks) == k:
+        for row in reversed(order):
+            if found[row] <= floor or len(rows) == k:
                 break
-            if any(self._same(row, other) for other in rows):
-                continue
-            rows.append(row)
-            picks.append(Pick(self._items[row], float(cosines[row]), float(scores[row])))
-        return picks
+            if not any(self._same(row, other) for other in rows):
+                rows.append(row)
+        return [Pick(self._items[row], float(cosines[row]), found[row]) for row in rows]
 
     # --- snapshots ------------------------------------------------------------------------------------------------
 
@@ -250,8 +249,9 @@ class Pool:
         return next((row for row in near if _mergeable(self._items[row], item)), None)
 
     def _same(self, row: int, other: int) -> bool:
-        a, b = self._items[row], self._items[other]
-        return _mergeable(a, b) and float(self._matrix[row] @ self._matrix[other]) >= DUPLICATE
+        # Vectors first: comparing words takes as long as the whole rest of a pick.
+        near = float(self._matrix[row] @ self._matrix[other]) >= DUPLICATE
+        return near and _mergeable(self._items[row], self._items[other])
 
 
 def _mergeable(a: Item, b: Item) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cuecard.prefetch.choice import choose
-from cuecard.prefetch.habits import Habits, PastCall
+from cuecard.prefetch.habits import Habits, PastCall, Place
 from cuecard.prefetch.outlook import Costs, Prospects, QuestionOutlook, RecordOutlook, Uses, lasting
 
 STEPS = 6
@@ -82,20 +82,17 @@ def _serve(habits: Habits, call: PastCall, records: RecordOutlook, questions: Qu
     total = Tally()
     until: dict[str, int] = {}
     unused: set[str] = set()
-    last: int | None = None
-    before = -1
+    place = Place()
     for k, turn in enumerate(call):
         for name in (*turn.records, *(() if turn.question is None else (turn.question,))):
             unused.discard(name)
             if until.get(name, -1) < k:
                 total.fetches += name == turn.question and turn.heard_s > 0.0
                 until[name] = k + lasts
-        last = habits.questions.row(turn.question) if turn.question is not None else last
-        cohort, action = habits.cohorts.row(turn.cohort) or 0, habits.actions.row(turn.action) or 0
-        found: list[Prospects] = [questions.at(cohort, k, last, turn.question is not None)]
+        place = habits.moved(place, turn)
+        found: list[Prospects] = [questions.at(place)]
         if turn.verified:
-            found.append(records.at(cohort, k, before, action))
-        before = action
+            found.append(records.at(place))
         for prospects in found if k + 1 < len(call) else ():
             for choice in choose(prospects, lambda name: float(until.get(name, -1)), k + 0.5):
                 total.fetches += 1

@@ -1,6 +1,5 @@
 """Which of the prospects to fetch now, in what order: the rule that every scheduler of ours goes by."""
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
@@ -8,8 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from cuecard.prefetch.outlook import Prospects
-
-MIN_URGENCY = float(os.environ.get("MU", "0.002"))
 
 
 class Choice(NamedTuple):

@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from cuecard.prefetch.shares import likely_shares
 from cuecard.prefetch.topics import Step, next_question
 from cuecard.prefetch.value import Floats
 
@@ -39,6 +40,21 @@ class PastTurn(NamedTuple):
 
 
 PastCall = Sequence[PastTurn]
+
+
+class Place(NamedTuple):
+    """Where a call stands, as row numbers of `Habits`."""
+
+    turn: int = -1
+    cohort: int = 0
+    before: int = -1
+    """The action before the last one."""
+    action: int = -1
+    last: int | None = None
+    """The question asked last in the call."""
+    asked: bool = False
+    """Whether the last turn asked one; a step that comes once in a call leaves this as it was."""
+    verified: bool = False
 
 
 class Names:
@@ -69,6 +85,8 @@ class Habits:
     """(k, a): P(turn k+1 is a | turn k happened), for actions that come at most once in a call; their hour matters."""
     ends: Floats
     """(a): P(the call is over after a)."""
+    once: Floats
+    """(a): 1 for those actions."""
     follows: Floats
     """(c, a, b): P(b | a) among all other actions, identity verified."""
     after_two: dict[tuple[int, int, int], Floats]
@@ -76,13 +94,28 @@ class Habits:
     needs: Floats
     """(c, a, r): P(a needs r)."""
     asks: Floats
-    """(k, s): P(turn k+1 asks a question | turn k did (1) or not (0))."""
+    """(k, s): P(turn k+1 asks a question | the call has `Place.asked` (1) or not (0) after turn k)."""
     topics: Floats
     """(c, q+1, q): P(next question | last question); the last row is for a call without one so far."""
     seconds: Floats
     """Turn lengths seen, sorted."""
     heard_s: Floats
     """Head starts that unfinished words gave on questions (see `PastTurn.heard_s`)."""
+
+    def moved(self, place: Place, turn: PastTurn) -> Place:
+        """Where the call stands after one more turn."""
+        action = self.actions.row(turn.action) or 0
+        row = self.questions.row(turn.question)
+        asked = place.asked if self.once[action] else turn.question is not None
+        return Place(
+            turn=place.turn + 1,
+            cohort=self.cohorts.row(turn.cohort) or 0,
+            before=place.action,
+            action=action,
+            last=place.last if row is None else row,
+            asked=asked,
+            verified=turn.verified,
+        )
 
     def leads_s(self, horizon: int, after_s: float, samples: int = 64) -> Floats:
         """Samples (samples, horizon) of the time from a pass, `after_s` into a turn, to the end of the turns after."""
@@ -110,10 +143,11 @@ def learn(calls: Sequence[PastCall]) -> Habits:
         turns=longest,
         milestone=hours,
         ends=_ends(calls, actions),
+        once=once,
         follows=follows,
         after_two=after_two,
         needs=_needs(turns, cohorts, actions, records),
-        asks=_asks(calls, hours, _ends(calls, actions)),
+        asks=_asks(calls, hours @ _ends(calls, actions), actions, once),
         topics=_topics(calls, cohorts, questions),
         seconds=np.sort(np.array([turn.seconds for turn in turns] or [8.0])),
         heard_s=np.array([turn.heard_s for turn in turns if turn.question is not None] or [0.0]),
@@ -189,18 +223,20 @@ def _needs(turns: Sequence[PastTurn], cohorts: Names, actions: Names, records: N
     return np.asarray((hits + wide) / (seen + 1.0))
 
 
-def _asks(calls: Sequence[PastCall], hours: Floats, ends: Floats) -> Floats:
-    """By turn and by whether this turn asked, shrunk by 20 turns' worth towards the average of turns that go on."""
-    asked = np.zeros((len(hours), 2))
-    there = np.zeros((len(hours), 2))
+def _asks(calls: Sequence[PastCall], closes: Floats, actions: Names, once: Floats) -> Floats:
+    """By turn and by whether the turn before asked, each shrunk towards those shares that many turns have in common."""
+    asked = np.zeros((len(closes), 2))
+    there = np.zeros((len(closes), 2))
     for call in calls:
+        s = 0
         for k, (turn, after) in enumerate(pairwise(call)):
-            s = int(turn.question is not None)
+            if not once[actions.row(turn.action) or 0]:
+                s = int(turn.question is not None)
             there[k, s] += 1.0
             asked[k, s] += after.question is not None
-    closes = (hours @ ends)[:, None]
-    usual = (asked.sum() + 0.1) / ((there * (1.0 - closes)).sum() + 1.0)
-    return np.asarray((asked + 20.0 * usual * (1.0 - closes)) / (there + 20.0))
+    goes_on = 1.0 - closes[:, None]
+    tries = np.maximum(there * goes_on, asked)
+    return np.asarray(likely_shares(asked, tries) * goes_on)
 
 
 def _topics(calls: Sequence[PastCall], cohorts: Names, questions: Names) -> Floats:
@@ -213,12 +249,7 @@ def _topics(calls: Sequence[PastCall], cohorts: Names, questions: Names) -> Floa
                 steps.append(Step(cohorts.row(turn.cohort) or 0, last, row))
                 last = row
 
-    def shrink(counts: Floats) -> Floats:
-        everywhere = _unit(counts.sum(axis=0) + 0.5)
-        rows = _shrunk(dict(enumerate(counts)), lambda _: everywhere)
-        return np.array([rows[c] for c in range(len(counts))])
-
-    return next_question(steps, len(cohorts), len(questions), shrink)
+    return next_question(steps, len(cohorts), len(questions), np.random.default_rng(0))
 
 
 def _shrunk(counts: dict[K, Floats], base: Callable[[K], Floats]) -> dict[K, Floats]:

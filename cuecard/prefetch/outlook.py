@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cuecard.prefetch.habits import Habits
+from cuecard.prefetch.habits import Habits, Place
 from cuecard.prefetch.value import Floats, hidden_by_partial_s, hidden_s
 
 RECORD_HORIZON = 5
@@ -66,9 +66,9 @@ class RecordOutlook:
         for turn in range(k - 1, -1, -1):
             self._back(turn)
 
-    def at(self, cohort: int, turn: int, before: int, action: int) -> Prospects:
-        """Prospects after `turn`, whose action was `action`, after `before`."""
-        key = (cohort, min(turn, self._habits.turns - 1), before, action)
+    def at(self, place: Place) -> Prospects:
+        """Prospects when the call has come to this place."""
+        key = (place.cohort, min(place.turn, self._habits.turns - 1), place.before, place.action)
         if key not in self._known:
             self._known[key] = self._at(*key)
         return self._known[key]
@@ -134,7 +134,7 @@ class RecordOutlook:
 
 
 class Uses(NamedTuple):
-    """Tables (turn, asked now, last question, question) that hold at any price."""
+    """Tables (turn, asked, last question, question) that hold at any price."""
 
     p_next: Floats
     p_use: Floats
@@ -163,11 +163,13 @@ class QuestionOutlook:
         self._price_s = np.float32(costs.price_s)
         self._lasts = lasting(costs.ttl_s, float(habits.seconds.mean()), habits.turns)
         self._closes = habits.milestone @ habits.ends
+        self._passes = habits.milestone @ (1.0 - habits.ends)
         self.uses: dict[int, Uses] = {} if uses is None else uses
         self._priced: dict[int, Priced] = {}
 
-    def at(self, cohort: int, turn: int, last: int | None, asked_now: bool) -> Prospects:
-        """Prospects after `turn`; `last` is the question asked last in the call, `asked_now` whether in this turn."""
+    def at(self, place: Place) -> Prospects:
+        """Prospects when the call has come to this place."""
+        cohort = place.cohort
         topics = self._habits.topics[cohort]
         if cohort not in self.uses:
             self.uses[cohort] = self._used(topics.astype(np.float32))
@@ -175,7 +177,7 @@ class QuestionOutlook:
             self._priced[cohort] = self._solve(topics.astype(np.float32), self.uses[cohort])
         uses, priced = self.uses[cohort], self._priced[cohort]
         n = len(self._habits.questions)
-        at = (min(turn, self._habits.turns - 1), int(asked_now), n if last is None else last)
+        at = (min(place.turn, self._habits.turns - 1), int(place.asked), n if place.last is None else place.last)
         return Prospects(
             self._habits.questions.all,
             priced.value_s[at],
@@ -214,7 +216,7 @@ class QuestionOutlook:
         return np.stack([np.float32(self._habits.asks[turn, s]) * topics for s in (0, 1)])
 
     def _after(self, turn: int, topics: Floats, later: Floats, *, unless: bool = True) -> Floats:
-        """Expectation of `later` (asked now, last, question) over the next turn, unless that turn asks for it."""
+        """Expectation of `later` (asked, last, question) over the next turn, unless that turn asks for it."""
         n = topics.shape[1]
         through = topics @ later[1, :n]
         if unless:
@@ -223,7 +225,8 @@ class QuestionOutlook:
         for s in (0, 1):
             asks = np.float32(self._habits.asks[turn, s])
             quiet = np.float32(max(0.0, 1.0 - self._closes[turn] - self._habits.asks[turn, s]))
-            rows.append(asks * through + quiet * later[0])
+            passes = np.float32(min(quiet, self._passes[turn]))
+            rows.append(asks * through + passes * later[s] + (quiet - passes) * later[0])
         return np.stack(rows)
 
     def _expired(self, turn: int, topics: Floats, worth: Floats) -> Floats:

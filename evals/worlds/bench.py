@@ -11,7 +11,7 @@ import numpy as np
 from cuecard.clock import LoopClock, run_virtual
 from cuecard.prefetch.allowance import Allowance
 from evals.worlds.play import PARTIAL_RECALL, Jobs, Played, Policy, Stage
-from evals.worlds.policies import Garbage, ours
+from evals.worlds.policies import garbage, ours
 from evals.worlds.rules import POPULAR, Counts, ExpectedValue, NextActions, Nothing, Oracle, Rule
 from evals.worlds.world import WORLDS, Need, Turn, World
 
@@ -78,9 +78,8 @@ def makers(world: World, training: Sequence[Sequence[Turn]], task: Task) -> Mapp
     def popular() -> list[Need]:
         return records + [Need("question", n) for n in counts().popular(POPULAR)]
 
-    def garbage() -> Policy:
-        known = ours(world, training, task.price_s, task.allowance)
-        return Garbage(known.habits, known.costs, known.needs, known.supervisor_s)
+    def nonsense() -> Policy:
+        return garbage(ours(world, training, task.price_s, task.allowance))
 
     def mine() -> Policy:
         policy = ours(world, training, task.price_s, task.allowance)
@@ -97,7 +96,7 @@ def makers(world: World, training: Sequence[Sequence[Turn]], task: Task) -> Mapp
         "all_partial": lambda: fixed(Rule(wait_s, hears_partials=True, needs=records)),
         "ev": lambda: fixed(ExpectedValue(wait_s, counts=counts())),
         "ev_partial": lambda: fixed(ExpectedValue(wait_s, hears_partials=True, counts=counts())),
-        "garbage": lambda: fixed(garbage()),
+        "garbage": lambda: fixed(nonsense()),
     }
 
 

@@ -55,17 +55,24 @@ class Live:
 
 
 class Policy(Protocol):
-    """Decides what to fetch ahead. `event` is identity (the moment it is verified), or turn (a pass has ended)."""
+    """Decides what to fetch ahead.
+
+    `event` is identity (the moment it is verified), turn (a pass over these turns has ended), or order (the last of
+    these turns has just become known, and a pass over those before it has left orders for that).
+    """
 
     supervisor_s: float
     hears_partials: bool
     drops: bool
     """Wishes that are not repeated at the next pass are withdrawn from the queue."""
 
+    stands: bool
+    """Its passes leave standing orders for the turn that follows."""
+
     refetch_share: float
     """What is good for more than this share of its time to live is left alone when a partial names it."""
 
-    def wishes(self, event: str, live: Live, turns: int) -> Sequence[Wish]: ...
+    def wishes(self, event: str, live: Live, turns: Sequence[Turn]) -> Sequence[Wish]: ...
 
 
 @dataclass(slots=True)
@@ -148,6 +155,10 @@ class Stage:
     used: set[str] = field(default_factory=set)
     used_fetches: set[tuple[str, float]] = field(default_factory=set)
     timers: list[asyncio.TimerHandle] = field(default_factory=list)
+    passed: int = -1
+    """Turns that the last pass which ended was made on; -1 before the first."""
+    ordered: int = 0
+    """Turns that orders have gone out for."""
 
     async def run(self, call: Sequence[Turn]) -> Played:
         shape = self.world.shape
@@ -158,14 +169,14 @@ class Stage:
         self.live = Live(shape, pool, broker, self.clock)
         await self.clock.sleep(FIRST_WORDS_S)
         for k, turn in enumerate(call):
-            self.played.stalls_s.append(await self._serve(turn))
             self.live.turns.append(turn)
+            self.played.stalls_s.append(await self._serve(turn))
             if k + 1 == len(call):
                 break
             if k == shape.identity_turn:
                 self.live.identity = True
-                self._ask("identity", k + 1)
-            self._later(self.policy.supervisor_s, self._ask, "turn", k + 1)
+                self._ask("identity", self.live.turns)
+            self._later(self.policy.supervisor_s, self._pass, k + 1)
             rest_s = turn.speech_s + turn.gap_s
             if self.policy.hears_partials and self.hears[k]:
                 lead_s = min(PARTIAL_LEAD_S, turn.gap_s)
@@ -195,6 +206,7 @@ class Stage:
             flight = live.broker.live(self.jobs.of(need))
             self._use(name_of(need), flight.work.started_at_s)
             flights.append(flight)
+        self._order(live.turns)
         for flight in flights:
             await flight.wait()
         return self.clock.now() - started_s
@@ -203,19 +215,34 @@ class Stage:
         self.used.add(name)
         self.used_fetches.add((name, round(started_s, 6)))
 
-    def _ask(self, event: str, turns: int) -> None:
-        """One decision of the policy, on the first `turns` turns of the call, carried out by the broker."""
+    def _pass(self, n_turns: int) -> None:
+        """A pass over the first turns of the call has ended; the turn after them may be known by now."""
+        self.passed = n_turns
+        self._order(self.live.turns)
+        if self.ordered < n_turns:
+            self._ask("turn", self.live.turns[:n_turns])
+
+    def _order(self, turns: Sequence[Turn]) -> None:
+        """Send out what the last pass has left for what the turn after it has now turned out to be."""
+        if self.policy.stands and self.ordered < len(turns) == self.passed + 1:
+            self.ordered = len(turns)
+            self._ask("order", turns)
+
+    def _ask(self, event: str, turns: Sequence[Turn]) -> None:
+        """One decision of the policy, carried out by the broker."""
         live = self.live
         wishes = self.policy.wishes(event, live, turns)
         if self.policy.drops:
             wanted = {name_of(wish.need) for wish in wishes}
             for key, work in live.broker.in_flight(WHO).items():
-                if work.state == "queued" and key.dep not in wanted:
+                if work.state == "queued" and key.dep not in wanted and work.value_s < URGENT:
                     live.broker.withdraw(key, WHO)
         for wish in wishes:
             self._request(wish)
 
     def _overhear(self, turn: Turn) -> None:
+        """Unfinished words have given the next question away."""
+        self._order([*self.live.turns, turn])
         for need in turn.needs:
             good_for_s = max(PARTIAL_LEAD_S, self.policy.refetch_share * self.world.shape.ttl_s)
             if need.kind == "question" and self.live.fresh_for_s(need) <= good_for_s:

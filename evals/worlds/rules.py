@@ -23,9 +23,10 @@ class Nothing:
     supervisor_s: float = 0.0
     hears_partials: bool = False
     drops: bool = False
+    stands: bool = False
     refetch_share: float = 0.5
 
-    def wishes(self, event: str, live: Live, turns: int) -> list[Wish]:
+    def wishes(self, event: str, live: Live, turns: Sequence[Turn]) -> list[Wish]:
         return []
 
 
@@ -36,7 +37,7 @@ class Rule(Nothing):
     needs: list[Need] = field(default_factory=list)
     every_turn: bool = False
 
-    def wishes(self, event: str, live: Live, turns: int) -> list[Wish]:
+    def wishes(self, event: str, live: Live, turns: Sequence[Turn]) -> list[Wish]:
         due = event == "identity" or (self.every_turn and live.identity)
         return in_order(self.needs, live) if due else []
 
@@ -55,8 +56,10 @@ class Oracle(Nothing):
     look_ahead: int | None = None
     """Turns ahead that it fetches for; None: all of them. With expiry the best of several is taken."""
 
-    def wishes(self, event: str, live: Live, turns: int) -> list[Wish]:
-        ahead = self.call[turns:] if self.look_ahead is None else self.call[turns : turns + self.look_ahead]
+    def wishes(self, event: str, live: Live, turns: Sequence[Turn]) -> list[Wish]:
+        ahead = (
+            self.call[len(turns) :] if self.look_ahead is None else self.call[len(turns) : len(turns) + self.look_ahead]
+        )
         needs = [need for turn in ahead for need in turn.needs if need.kind != "write"]
         known = [need for need in needs if live.identity or need.kind == "question"]
         return in_order(dict.fromkeys(known), live)
@@ -142,17 +145,17 @@ class NextActions(Nothing):
 
     counts: Counts | None = None
 
-    def wishes(self, event: str, live: Live, turns: int) -> list[Wish]:
+    def wishes(self, event: str, live: Live, turns: Sequence[Turn]) -> list[Wish]:
         if self.counts is None or not live.identity:
             return []
-        counts, now = self.counts, live.turns[turns - 1]
+        counts, now = self.counts, turns[-1]
         p = counts.step[now.cohort, now.action] + 0.6 * (counts.step[now.cohort, now.action] @ counts.step[now.cohort])
         needs: list[Need] = []
         for action in np.argsort(-p)[:3].tolist():
             if p[action] < 0.08:
                 continue
             if action == ANSWER:
-                last = last_question(live.turns[:turns])
+                last = last_question(turns)
                 weights = counts.asked[now.cohort]
                 if last is not None:
                     weights = 0.5 * weights + 0.5 * counts.after[last]
@@ -169,15 +172,15 @@ class ExpectedValue(Nothing):
 
     counts: Counts | None = None
 
-    def wishes(self, event: str, live: Live, turns: int) -> list[Wish]:
+    def wishes(self, event: str, live: Live, turns: Sequence[Turn]) -> list[Wish]:
         if self.counts is None:
             return []
-        world, uses, now = self.counts.world, self.counts.uses, live.turns[turns - 1]
+        world, uses, now = self.counts.world, self.counts.uses, turns[-1]
         found: list[tuple[float, Need]] = []
         if live.identity:
             p = uses.records[now.cohort, now.action] / uses.seen[now.cohort, now.action]
             found += [(float(v), Need("record", n)) for n, v in enumerate(p * world.record_s)]
-        p = uses.of_topics(now.cohort, last_question(live.turns[:turns]))
+        p = uses.of_topics(now.cohort, last_question(turns))
         found += [(float(v), Need("question", n)) for n, v in enumerate(p * world.topic_s)]
         found.sort(key=lambda row: -row[0])
         return in_order([need for value_s, need in found if value_s > PRICE_S][:MOST_PER_PASS], live)

@@ -1,16 +1,19 @@
 """The worlds and the scheduler that learns in them: definitions that may not drift, small runs over the real code."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from cuecard.prefetch.allowance import Allowance
-from cuecard.prefetch.habits import learn
+from cuecard.prefetch.habits import Habits, PastTurn, Place, learn
 from cuecard.prefetch.outlook import Costs, QuestionOutlook, RecordOutlook
 from evals.worlds import bench as worlds
-from evals.worlds.play import Played
+from evals.worlds.play import Live, Played, Wish
 from evals.worlds.policies import ours, past_call
 from evals.worlds.rules import Nothing, Oracle, Rule
-from evals.worlds.world import WORLDS, Need, World
+from evals.worlds.world import WORLDS, Need, Turn, World
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +29,13 @@ def script(world: World) -> worlds.Scripts:
 
 def waste(played: list[Played]) -> float:
     return float(np.mean([one.wasted for one in played]))
+
+
+def place_after(habits: Habits, turns: Sequence[PastTurn]) -> Place:
+    place = Place()
+    for turn in turns:
+        place = habits.moved(place, turn)
+    return place
 
 
 def test_the_definition_of_a_world_has_not_drifted() -> None:
@@ -78,10 +88,8 @@ def test_chances_that_are_learned_come_true_as_often_as_they_say(world: World, s
     said, came = [], []
     for call in worlds.scripts(world).test:
         past = past_call(world, call, [True] * len(call))
-        rows = [habits.actions.row(turn.action) or 0 for turn in past]
-        cohort = habits.cohorts.row(past[3].cohort) or 0
         later = {name for turn in past[4:] for name in turn.records}
-        prospects = records.at(cohort, 3, rows[2], rows[3])
+        prospects = records.at(place_after(habits, past[:4]))
         said += prospects.p_use.tolist()
         came += [name in later for name in prospects.names]
     bins = np.digitize(said, (0.2, 0.4, 0.6, 0.8))
@@ -96,7 +104,7 @@ def test_waiting_is_worth_more_where_the_need_cannot_come_next_turn(world: World
     habits = learn(calls)
     costs = Costs(dict.fromkeys(habits.records.all, 3.0), dict.fromkeys(habits.questions.all, 1.6), 0.1, 1e9, 1.0)
     questions = QuestionOutlook(habits, costs)
-    greeting, middle = questions.at(0, 0, None, False), questions.at(0, 4, None, False)
+    greeting, middle = questions.at(Place(turn=0)), questions.at(Place(turn=4))
     assert float(greeting.p_next.max()) < 0.01
     assert np.all(greeting.value_s - greeting.wait_s < 0.01)
     assert float((middle.value_s - middle.wait_s).max()) > 0.01
@@ -113,3 +121,57 @@ def test_exploring_tries_what_is_unsure_and_pays_for_it(world: World, script: wo
     assert waste(worlds.play_all(world, script, lambda call: curious)) > waste(
         worlds.play_all(world, script, lambda call: mine)
     )
+
+
+def test_a_pass_that_is_slow_leaves_orders_for_the_turn_that_overtakes_it(script: worlds.Scripts) -> None:
+    hurried = World(WORLDS["W5"], 50)
+    whole = worlds.scripts(hurried)
+    calls = worlds.Scripts(whole.training, whole.test[:60], whole.hears[:60])
+    standing = ours(hurried, calls.training, 0.08)
+    afterwards = replace(standing, stands=False)
+    with_orders_s, without_s = (
+        worlds.mean_stall_s(worlds.play_all(hurried, calls, lambda call, policy=policy: policy))  # type: ignore[misc]
+        for policy in (standing, afterwards)
+    )
+    assert with_orders_s < without_s
+
+
+def test_orders_stand_only_once_a_pass_over_the_turn_before_has_ended() -> None:
+    slow = World(replace(WORLDS["W2"], supervisor_s=1000.0), 50)
+    whole = worlds.scripts(slow)
+    calls = worlds.Scripts(whole.training, whole.test[:5], whole.hears[:5])
+    asked: list[str] = []
+
+    class Listening(Nothing):
+        def wishes(self, event: str, live: Live, turns: Sequence[Turn]) -> list[Wish]:
+            asked.append(event)
+            return []
+
+    worlds.play_all(slow, calls, lambda call: Listening(1000.0, stands=True))
+    assert set(asked) == {"identity"}
+
+
+def test_a_turn_that_brings_back_what_was_on_before_identity_is_foreseen() -> None:
+    late = World(WORLDS["W6"], 50)
+    calls = [past_call(late, call, [True] * len(call)) for call in worlds.scripts(late).training]
+    habits = learn(calls)
+    for asked in (True, False):
+        before = [call for call in calls if (call[4].question is not None) is asked and len(call) > 8]
+        place = place_after(habits, before[0][:6])
+        assert habits.actions.all[place.action] == "verify"
+        assert habits.asks[place.turn, int(place.asked)] == pytest.approx(float(asked), abs=0.05)
+
+
+def test_follow_ups_are_told_from_popular_questions(world: World, script: worlds.Scripts) -> None:
+    habits = learn([past_call(world, call, [True] * len(call)) for call in script.training])
+    lift = []
+    for last, names in enumerate(world.successors):
+        row = habits.questions.row(f"question:{last}")
+        assert row is not None
+        for follow in names:
+            column = habits.questions.row(f"question:{follow}")
+            assert column is not None
+            lift.append(habits.topics[0, row, column] - habits.topics[0, -1, column])
+    everything = habits.topics[0, :-1] - habits.topics[0, -1]
+    assert np.mean(lift) > 0.1
+    assert abs(float(everything.mean())) < 0.01
