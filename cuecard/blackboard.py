@@ -18,9 +18,10 @@ from cuecard.policy import Desk, step_done
 from cuecard.pool import Pick, Pool
 from cuecard.predictors.types import Forecast, SessionView, TurnView, Vector
 from cuecard.prefetch.asked import Asked
+from cuecard.prefetch.flight import Flight
 from cuecard.prefetch.jobs import Known
 from cuecard.prefetch.partials import PartialListener
-from cuecard.prefetch.types import FetchJob
+from cuecard.prefetch.types import FetchJob, FetchKey
 from cuecard.query_vectors import QueryVectors
 
 MAX_TURNS = 40
@@ -87,6 +88,9 @@ class Board:
 
     def __post_init__(self) -> None:
         self.query_vectors = QueryVectors(self.kit.embed)
+
+    sent: dict[FetchKey, tuple[Flight, float]] = field(default_factory=dict)
+    """Fetches sent ahead, and when: one that found nothing leaves no item behind to tell."""
 
     @property
     def now_s(self) -> float:

@@ -107,7 +107,9 @@ class NeedResolved(Event):
     """What the caller would have waited had nothing been fetched early."""
     item_id: str = ""
     fetched_as: str = ""
-    """Arguments of the fetch that brought the item: with `dep`, its key. A passage may come from another question's."""
+    """Arguments of the fetch that brought the item, which may be another question's."""
+    fetched_dep: str = ""
+    """Dependency of that fetch where it is not `dep`: two may search one corpus."""
     asked_by: str = ""
     """Who asked for that fetch: forecast, fact, partial, refresh or live."""
 

@@ -9,6 +9,7 @@ import corpus
 from cuecard.belief.classifier import EmbeddedClassifier
 from cuecard.belief.facts import FactExtractor
 from cuecard.clock import Clock
+from cuecard.contents import Contents, contents_of
 from cuecard.models.embeddings import Embedder
 from cuecard.predictors.procedure_prior import ProcedurePrior
 from cuecard.prefetch.asked import Embed
@@ -33,8 +34,15 @@ class Kit:
     broker: FetchBroker
     prior: ProcedurePrior
     indexes: Mapping[str, corpus.Index]
+    contents: Mapping[str, Contents]
+    """Of small corpora, by the name their dependencies give."""
     rag_deps: frozenset[str]
     embed: Embed
+
+    def corpus_behind(self, dep: str) -> str:
+        """The corpus that a dependency searches; "" for every other name."""
+        spec = self.procedure.dependencies.get(dep)
+        return spec.fetch.corpus if spec is not None and isinstance(spec.fetch, RagFetch) else ""
 
 
 def build_kit(
@@ -55,6 +63,7 @@ def build_kit(
         fetch.corpus: corpus.open_index(corpus_of(path, fetch.corpus), embedder.embed, index_folder)
         for fetch in sources.values()
     }
+    listed = [(name, contents_of([*index.documents.values()], embedder.embed)) for name, index in indexes.items()]
     fetchers = default_fetchers(load_tables(path), indexes.__getitem__, clock, random.Random(seed))
     limits = Limits(pipes_per_backend=settings.fetch_concurrency, session_budget=settings.fetch_budget)
     broker = FetchBroker(fetchers, clock, random.Random(seed), limits=limits, ledger=ledger, embed=embedder.embed)
@@ -66,6 +75,7 @@ def build_kit(
         broker=broker,
         prior=ProcedurePrior(procedure),
         indexes=indexes,
+        contents={name: found for name, found in listed if found is not None},
         rag_deps=frozenset(sources),
         embed=embedder.embed,
     )

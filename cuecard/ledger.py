@@ -176,7 +176,7 @@ def ledger_of(events: Iterable[Event]) -> Ledger:
                 book.live += 1
             case NeedResolved() if entry is not None:
                 entry.needs.append(event)
-                source = event.dep, event.fetched_as
+                source = event.fetched_dep or event.dep, event.fetched_as
                 if event.how in {"ready", "joined"} and started[source]:
                     used.add((*source, started[source]))
                 if event.how != "write":

@@ -74,6 +74,10 @@ class Minds:
             )
         return self._predictors[key]
 
+    def predict_with(self, tenant: str, procedure: str, predictor: Predictor) -> None:
+        """From now on this one predicts the tenant's calls of this procedure; comparisons put theirs here."""
+        self._predictors[tenant, procedure] = predictor
+
     def bank(self) -> QuestionBank | None:
         """Questions of other callers; None where nothing is kept."""
         if self._bank is None and self._services.precedents is not None:

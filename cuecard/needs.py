@@ -125,11 +125,13 @@ def ready_item(board: Board, job: FetchJob, near: Sequence[Near] = ()) -> tuple[
     """
     now_s = board.now_s
     exact = board.pool.get(job.key.dep, job.key.args, now_s)
+    vector, there = job.call.vector, passages(board, job.key.dep)
     if exact is not None:
-        return exact, f"fetched {board.turn - exact.asked_turn} turns ago for {exact.for_action or exact.origin}"
+        # Of passages the best may have been brought again by another question, whose arguments it then bears.
+        item = (nearest_item(there, vector) if vector is not None else None) or exact
+        return item, f"fetched {board.turn - exact.asked_turn} turns ago for {exact.for_action or exact.origin}"
     if job.key.dep not in board.kit.rag_deps:
         return None
-    vector, there = job.call.vector, passages(board, job.key.dep)
     if vector is not None and (best := nearest_item(there, vector)) is not None:
         if any(board.pool.get(job.key.dep, one.args, now_s) for one in near):
             return best, f"nearly the same question was asked {board.turn - best.asked_turn} turns ago"

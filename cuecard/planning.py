@@ -1,8 +1,12 @@
 """Who decides what to fetch early: the seam, and the default that weighs seconds hidden against price."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol
 
 from cuecard.blackboard import Board
+from cuecard.broad import broad_searches, the_rest
+from cuecard.contents import BROAD_K
 from cuecard.policy import choose
 from cuecard.predictors.types import Vector
 from cuecard.prefetch.flight import SessionId
@@ -12,8 +16,14 @@ from cuecard.prefetch.scheduler import Decision, Scheduler
 from cuecard.prefetch.types import FetchJob
 from sops.models import Procedure
 
+QUESTION = 0.25
+"""From this probability on, half-heard words count as the beginning of a question (docs/decisions/0203)."""
+REDO_S = 0.2
+"""What a fetch must save where the same was fetched with an argument less, which may do (docs/decisions/0204)."""
 LIKELY_STATE = 0.15
 """States below this probability do not send fetches out on half-heard words."""
+LIKELY_QUESTION = 0.1
+"""The same for a search, which is cheap and has the least time."""
 
 
 class Planner(Protocol):
@@ -36,12 +46,30 @@ class ByValue:
 
     def plan(self, board: Board) -> list[Decision]:
         flying = board.kit.broker.in_flight(SessionId(board.tenant, board.session_id))
-        return self.scheduler.plan(
+        decisions = self.scheduler.plan(
             board.forecast, board.known(), board.pool, flying, board.now_s, done=board.view().done
         )
+        return [one for one in decisions if _still_worth(board, one)] + broad_searches(board, self.scheduler.price_s)
 
     def on_partial(self, board: Board, words: str, vector: Vector | None, facts: dict[str, str]) -> list[FetchJob]:
-        return partial_jobs(board, words, vector, facts)
+        return partial_jobs(board, words, vector, facts, lambda dep: p_soon(board, dep))
+
+
+def _still_worth(board: Board, decision: Decision) -> bool:
+    """Not so where an argument is missing that every step asks for first, nor, unless likely, over a broader answer."""
+    job, procedure = decision.job, board.kit.procedure
+    if decision.what == "drop":
+        # What is running has cost its price already; only what is queued can be spared.
+        work = board.kit.broker.in_flight(SessionId(board.tenant, board.session_id)).get(decision.key)
+        return work is not None and work.state == "queued"
+    if job is None or not job.call.spec.partial:
+        return True
+    missing = {name for name in job.call.spec.partial if name not in job.call.args}
+    needing = [action for action in procedure.actions.values() if job.key.dep in action.needs]
+    if missing and all(missing & set(action.requires) for action in needing):
+        return False
+    broader = [item for item in board.pool.all_of(job.key.dep, None, board.now_s) if item.args != job.key.args]
+    return not broader or decision.value_s > REDO_S
 
 
 class Nothing:
@@ -54,7 +82,7 @@ class Nothing:
         return []
 
 
-def _p_soon(board: Board, dep: str) -> float:
+def p_soon(board: Board, dep: str) -> float:
     """P(a step that needs it comes up): sure for steps of the path still ahead, as forecast for the others."""
     procedure, done = board.kit.procedure, board.view().done
     needing = [name for name, action in procedure.actions.items() if dep in action.needs]
@@ -63,9 +91,19 @@ def _p_soon(board: Board, dep: str) -> float:
     return max((board.forecast.p_action_within(name) for name in needing), default=0.0)
 
 
-def partial_jobs(board: Board, words: str, vector: Vector | None, facts: dict[str, str]) -> list[FetchJob]:
+def partial_jobs(
+    board: Board,
+    words: str,
+    vector: Vector | None,
+    facts: dict[str, str],
+    p_of: Callable[[str], float],
+    *,
+    contents: bool = True,
+) -> list[FetchJob]:
     """What the step that answers these words would need, for each state they are likely to be, and what new slots fire.
 
+    `p_of` a dependency is P(a step that needs it comes up): what a new slot makes possible is sent out only if likely.
+    Without `contents` nothing is known of a small corpus but what its searches bring.
     A fetch on a half-heard argument is harmless: the argument is part of its key, so other final words do not find it.
     """
     procedure = board.kit.procedure
@@ -74,12 +112,12 @@ def partial_jobs(board: Board, words: str, vector: Vector | None, facts: dict[st
     if vector is not None:
         judged = board.kit.classifier.judge(vector, last_action=board.desk.last_action, prior=board.belief, text=words)
         for state, p in judged.state.items():
-            if p >= LIKELY_STATE:
-                action = choose(procedure, board.desk, state).action
-                for dep in procedure.actions[action].needs:
+            action = choose(procedure, board.desk, state).action if p >= LIKELY_QUESTION else ""
+            for dep in procedure.actions[action].needs if action else ():
+                if p >= LIKELY_STATE or board.kit.corpus_behind(dep):
                     wanted.setdefault(dep, (action, p))
     for dep, spec in procedure.dependencies.items():
-        if set(spec.requires) & facts.keys() and not is_query(spec) and (p := _p_soon(board, dep)) >= LIKELY_STATE:
+        if set(spec.requires) & facts.keys() and not is_query(spec) and (p := p_of(dep)) >= LIKELY_STATE:
             wanted.setdefault(dep, ("", p))
     jobs = []
     for dep, (action, p) in wanted.items():
@@ -87,6 +125,11 @@ def partial_jobs(board: Board, words: str, vector: Vector | None, facts: dict[st
         if forbidden_early(spec, known.verified):
             continue
         job = job_for(procedure, dep, known, Wish("partial", action, p=p), user_text=words, vector=vector)
-        if job is not None and board.pool.get(dep, job.key.args, board.now_s) is None:
-            jobs.append(job)
+        if job is None or board.pool.get(dep, job.key.args, board.now_s) is not None:
+            continue
+        if contents and board.kit.corpus_behind(dep) in board.kit.contents:
+            # Broad now, narrowed by the last words; and with the rest of a small corpus, if they look like a question.
+            jobs += the_rest(board, dep, p) if p >= QUESTION else []
+            job = replace(job, call=replace(job.call, k=BROAD_K))
+        jobs.append(job)
     return jobs

@@ -32,8 +32,8 @@ def command(
     from cuecard.clock import run_virtual
     from cuecard.settings import get_settings
     from evals.replay.play import NAIVE, PREDICTORS, Setting, replay, summary
-    from evals.replay.report import COLUMNS, write_page
-    from evals.replay.script import LogUnusable, read_scripts
+    from evals.replay.report import COLUMNS, SHORT, write_page
+    from evals.replay.script import check_procedures, read_scripts
 
     policies = policy or ["ours", *NAIVE, "garbage"]
     for name in policies:
@@ -43,8 +43,7 @@ def command(
         if name not in PREDICTORS:
             raise typer.BadParameter(f"{name} is none of {', '.join(PREDICTORS)}", param_hint="--predictor")
     scripts = read_scripts(log)[:at_most]
-    if not procedure and not all(script.procedure for script in scripts):
-        raise LogUnusable(f"{log}: does not say whose procedure it followed; give --procedure")
+    check_procedures(log, [procedure] if procedure else [script.procedure for script in scripts])
     chosen = [
         *(Setting(name) for name in policies),
         *(Setting(price_s=price_s) for price_s in price or []),
@@ -68,9 +67,9 @@ def command(
         return
     from rich.table import Table
 
-    table = Table(box=None)
+    table = Table(box=None, padding=(0, 1, 0, 0))
     for name in COLUMNS:
-        table.add_column(name.replace("_", " "))
+        table.add_column(SHORT.get(name, name), justify="left" if name == "setting" else "right", no_wrap=True)
     for row in result["settings"]:
         table.add_row(*("-" if row[name] is None else str(row[name]) for name in COLUMNS))
     console.print(table)

@@ -12,8 +12,6 @@ from cuecard.prefetch.types import Vector
 
 DEBOUNCE_S = 0.12
 """Silence between two pieces of transcript before we look: recognisers revise themselves several times a second."""
-MOVED = 0.85
-"""Below this cosine to the query last sent, the words mean something else by now and the query is sent again."""
 MIN_WORDS = 3
 """Fewer words than this say nothing worth asking."""
 
@@ -37,22 +35,16 @@ class PartialListener:
         clock: Clock,
         *,
         on_words: Callable[[str], None],
-        on_query: Callable[[str, Vector], None],
-        on_vector: Callable[[str, Vector], None] = lambda _words, _vector: None,
+        on_vector: Callable[[str, Vector], None],
     ) -> None:
-        """`on_words` sees every settled piece (facts become ready in it), `on_vector` each with its meaning.
-
-        `on_query` sees only what moved in meaning.
-        """
+        """`on_words` sees every settled piece (facts become ready in it), `on_vector` each with its meaning."""
         self._embed = embed
         self._clock = clock
         self._on_words = on_words
-        self._on_query = on_query
         self._on_vector = on_vector
         self._task: asyncio.Task[None] | None = None
         self._embedding: tuple[str, asyncio.Future[Vector]] | None = None
         """The last words embedded, or being embedded."""
-        self._asked: Vector | None = None
 
     def hear(self, text: str) -> None:
         """The transcript so far; looked at once it has been still for `DEBOUNCE_S`. Never speaks, never raises."""
@@ -68,7 +60,6 @@ class PartialListener:
         vector = await self._vector(words)
         if self._embedding is not None and self._embedding[0] == words:
             self._embedding = None
-        self._asked = None
         return Words(text, vector, reused)
 
     def expect(self, text: str) -> None:
@@ -94,9 +85,6 @@ class PartialListener:
         if len(words.split()) < MIN_WORDS:
             return
         self._on_vector(text, vector)
-        if self._asked is None or float(np.dot(self._asked, vector)) < MOVED:
-            self._asked = vector
-            self._on_query(text, vector)
 
     async def _vector(self, words: str) -> Vector:
         # Shielded: a thread can't be stopped, and its work is what the end of the turn wants to find.

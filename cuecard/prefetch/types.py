@@ -71,6 +71,8 @@ class FetchCall:
     """The query's embedding, when somebody already has it."""
     idempotency_key: str | None = None
     """Set on writes only."""
+    k: int | None = None
+    """How many passages a search is to bring; None: as many as it declares."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from cuecard.clock import LoopClock
 from cuecard.context import Context
 from cuecard.errors import CuecardError
 from cuecard.events import NeedResolved
+from cuecard.predictors.types import Predictor
 from cuecard.session import Engine
 from cuecard.settings import Settings
 from evals.callers import Agenda, AgendaCaller, draw_agenda, load_questions, load_wording
@@ -54,7 +55,7 @@ class Bench:
     """Make it with `open`, inside `run_virtual`."""
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+        self.engine = engine
         self._clock = LoopClock()
         self._names: Counter[str] = Counter()
 
@@ -64,6 +65,10 @@ class Bench:
         """An engine that keeps nothing on disk: calls don't learn from each other."""
         async with Engine.open(settings, persist=False, seed=seed) as engine:
             yield cls(engine)
+
+    def predict_with(self, policy: str, sop: str, predictor: Predictor) -> None:
+        """From now on this predicts the calls under that policy: each is played as a tenant of its own."""
+        self.engine.services.minds.predict_with(policy, load_procedure(sop).name, predictor)
 
     async def compare(
         self,
@@ -109,13 +114,13 @@ class Bench:
     def _voice(self, caller: str, procedure: Procedure, agenda: Agenda, rng: random.Random) -> tuple[Voice | None, str]:
         if caller == AGENDA:
             return None, AGENDA
-        chat = self._engine.services.chat
+        chat = self.engine.services.chat
         if caller != MODEL or chat is None:
             raise NoModel(
                 f"No caller {caller!r}. There are {AGENDA} and {MODEL}; "
                 f"{MODEL} needs OPENAI_API_KEY or OPENAI_BASE_URL."
             )
-        return ModelVoice(chat, procedure, agenda, rng), f"{MODEL}:{self._engine.services.settings.chat_model}"
+        return ModelVoice(chat, procedure, agenda, rng), f"{MODEL}:{self.engine.services.settings.chat_model}"
 
     async def _play(
         self,
@@ -139,7 +144,7 @@ class Bench:
         if (nth := self._names[f"{policy}/{session_id}"]) > 1:
             # The engine would take up the call where it was left.
             session_id += f"-again-{nth}"
-        session = await self._engine.session(sop, session_id=session_id, context=context, planner=planner)
+        session = await self.engine.session(sop, session_id=session_id, context=context, planner=planner)
         session.board.kit.broker.forget_results()
         return await play(session, speaker, self._clock, watch, voice)
 

@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
+from cuecard.events import NeedResolved
 from cuecard.ledger import percentile
 from evals.calls.bench import NONE, ORACLE, OURS, Compared
 from evals.calls.intervals import Interval, bootstrap_ratio, mean_interval, wilson
+from evals.calls.play import Played
+from sops.loader import load_procedure
+from sops.models import RagFetch
 
 
 @dataclass(slots=True)
@@ -38,6 +42,10 @@ class Row:
     diverged: int
     overhead_ms: list[float] = field(default_factory=list)
     tokens: int = 0
+    asked: int = 0
+    """Questions with a known document that were answered from documents."""
+    right: int = 0
+    """Of these, answered from that document."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -47,8 +55,10 @@ def rows_of(compared: Compared) -> list[Row]:
     """A row a policy. Success is judged where the words were spoken, and lost where the call then ends otherwise."""
     rows = []
     first = compared.played[NONE]
+    declared = load_procedure(compared.sop).dependencies
+    searches = frozenset(dep for dep, spec in declared.items() if isinstance(spec.fetch, RagFetch))
     for policy, played in compared.played.items():
-        book = played.ledger
+        book, answers = played.ledger, answers_of(played, searches)
         same_end = played.outcome == first.outcome
         outcome = "success" if compared.reached and same_end else "turn_cap" if played.capped else played.outcome
         if outcome == "success" and not compared.reached:
@@ -77,9 +87,21 @@ def rows_of(compared: Compared) -> list[Row]:
                 diverged=compared.diverged(policy),
                 overhead_ms=[round(ms, 2) for ms in played.overhead_ms],
                 tokens=book.tokens,
+                asked=len(answers),
+                right=sum(answers),
             )
         )
     return rows
+
+
+def answers_of(played: Played, searches: frozenset[str]) -> list[bool]:
+    """Of each question with a known document that documents answered: whether they were the right ones.
+
+    Waiting hidden behind another document is worth nothing, so every policy's row says how often it was right.
+    """
+    gold = {n + 2: turn.gold for n, turn in enumerate(played.turns) if turn.gold}
+    needs = (event for event in played.events if isinstance(event, NeedResolved) and event.dep in searches)
+    return [need.item_id in gold[need.turn] for need in needs if need.turn in gold]
 
 
 class Hidden(NamedTuple):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import orjson
 
 from cuecard.blackboard import Board
-from cuecard.planning import Planner, partial_jobs
+from cuecard.planning import Planner, p_soon, partial_jobs
 from cuecard.predictors.types import Forecast, Utterance, Vector
 from cuecard.prefetch.jobs import Known, Wish, is_query, job_for
 from cuecard.prefetch.safety import forbidden_early
@@ -62,11 +62,14 @@ class AllAndPartial(AllAtIdentity):
     """All at identity, and the unfinished words as a query."""
 
     def on_partial(self, board: Board, words: str, vector: Vector | None, facts: dict[str, str]) -> list[FetchJob]:
-        return partial_jobs(board, words, vector, facts)
+        return partial_jobs(board, words, vector, facts, lambda dep: p_soon(board, dep), contents=False)
 
 
 class Garbage:
-    """Our scheduler and our ear for unfinished words, fed a forecast of nonsense: what it hides is not prediction."""
+    """Our scheduler and our ear for unfinished words, fed nonsense: what it hides is not prediction.
+
+    The forecast, the steps still ahead and the questions it searches for are all made up; only what is heard is real.
+    """
 
     RECIPES = (
         "How long should I boil the pasta?",
@@ -77,15 +80,16 @@ class Garbage:
     )
 
     def __init__(self, procedure: Procedure, rng: random.Random, price_s: float = 0.0) -> None:
-        self._scheduler = Scheduler(procedure, price_s)
         self._actions = tuple(procedure.actions)
+        path = tuple(rng.sample(self._actions, min(len(self._actions), len(procedure.path))))
+        self._scheduler = Scheduler(procedure.model_copy(update={"path": path}), price_s)
         self._rng = rng
 
     def plan(self, board: Board) -> list[Decision]:
         return self._scheduler.plan(self._forecast(), board.known(), board.pool, {}, board.now_s)
 
     def on_partial(self, board: Board, words: str, vector: Vector | None, facts: dict[str, str]) -> list[FetchJob]:
-        return partial_jobs(board, words, vector, facts)
+        return partial_jobs(board, words, vector, facts, lambda dep: self._rng.random() ** 3, contents=False)
 
     def _forecast(self) -> Forecast:
         rows = []

@@ -95,7 +95,8 @@ async def _played(engine: Engine, sop: str, script: Script, setting: Setting, fi
     make = POLICIES.get(NAIVE.get(setting.policy, setting.policy))
     planner = make(declared, future_of(first), rng) if make is not None and first is not None else None
     if setting.predictor:
-        engine.services.minds._predictors[tenant, declared.name] = PREDICTORS[setting.predictor](declared, rng)
+        predictor = PREDICTORS[setting.predictor](declared, rng)
+        engine.services.minds.predict_with(tenant, declared.name, predictor)
     context = Context(tenant=tenant, prefetch="none" if setting.policy == NONE else "value", price_s=setting.price_s)
     session = await engine.session(sop, session_id=f"replay-{script.name}", context=context, planner=planner)
     session.board.kit.broker.forget_results()

@@ -11,6 +11,12 @@ from evals.reports.plots import svg
 COLUMNS = ("setting", "ready", "joined", "live", "missing", "stall_s_per_call", "p95_turn_stall_s", "hidden_pct",
            "fetches", "wasted", "net_s_per_call", "n")  # fmt: skip
 
+SHORT = {
+    "stall_s_per_call": "stall s", "p95_turn_stall_s": "worst s", "hidden_pct": "hidden %",
+    "net_s_per_call": "net s",
+}  # fmt: skip
+"""Names of columns where a terminal has no room for the whole ones; all but counts are means a call."""
+
 
 def plot(result: dict[str, Any]) -> Plot:
     rows = [row for row in result["settings"] if row["setting"] != "none"]

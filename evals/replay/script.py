@@ -1,7 +1,7 @@
 """A recorded call as a script: the caller's words and their timing, from our event log or from imported sessions."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +15,7 @@ from cuecard.events import Event, Heard, NeedResolved, SessionStarted, from_json
 from evals.callers import CallerTurn
 from evals.callers.timing import LONGEST_S, MEDIAN_S, draw_turn_s, interims, speech_s
 from evals.real.sessions import read_sessions
+from sops.loader import ProcedureNotFound, load_procedure
 
 SHORTEST_S = 0.5
 
@@ -51,6 +52,17 @@ def read_scripts(path: Path) -> list[Script]:
     if not usable:
         raise LogUnusable(f"{path}: holds no words of a caller, so there is nothing to play again")
     return usable
+
+
+def check_procedures(path: Path, named: Iterable[str]) -> None:
+    """LogUnusable unless these are procedures that can be played: before models are loaded, and with what to do."""
+    for name in sorted(set(named)):
+        if not name:
+            raise LogUnusable(f"{path}: does not say whose procedure it followed; give --procedure")
+        try:
+            load_procedure(name)
+        except ProcedureNotFound as error:
+            raise LogUnusable(f"{path}: follows {name!r}. {error} With --procedure it is played as another.") from error
 
 
 def _from_log(path: Path) -> list[Script]:

@@ -1,6 +1,6 @@
 import numpy as np
 
-from cuecard.prefetch.asked import KEPT, NEAR, Asked, nearest_item
+from cuecard.prefetch.asked import KEPT, NEAR, SAME_BREATH, Asked, nearest_item
 from cuecard.prefetch.types import Item, Vector
 
 
@@ -49,3 +49,22 @@ def test_the_passage_nearest_to_the_live_words_is_chosen() -> None:
     only = nearest_item(items[2:], _at(0))
     assert only is not None
     assert only.id == "bare"
+
+
+def test_the_beginning_of_an_utterance_need_not_come_as_near_as_another_question() -> None:
+    between = np.degrees(np.arccos((NEAR + SAME_BREATH) / 2))
+    asked = Asked()
+    asked.note("guide", "guessed", _at(between))
+    asked.note("guide", "begun", _at(-between), breath=4)
+    assert [one.args for one in asked.near("guide", _at(0), breath=4)] == ["begun"]
+    assert asked.near("guide", _at(0), breath=5) == []
+
+
+def test_words_are_sent_again_in_one_breath_only_when_their_meaning_has_moved() -> None:
+    asked = Asked()
+    assert not asked.voiced("guide", _at(0), 3)
+    assert asked.voiced("guide", _at(20), 3)
+    assert not asked.voiced("guide", _at(80), 3)
+    assert asked.voiced("guide", _at(5), 3), "what was sent at first still counts"
+    assert not asked.voiced("comfort", _at(0), 3), "another source has not heard them"
+    assert not asked.voiced("guide", _at(0), 4), "the next breath begins anew"

@@ -17,9 +17,9 @@ class Ear:
     def __init__(self) -> None:
         self.embedded: list[str] = []
         self.words: list[str] = []
-        self.queries: list[str] = []
+        self.understood: list[str] = []
         self.listener = PartialListener(
-            self.embed, LoopClock(), on_words=self.words.append, on_query=lambda text, _: self.queries.append(text)
+            self.embed, LoopClock(), on_words=self.words.append, on_vector=lambda text, _: self.understood.append(text)
         )
 
     def embed(self, texts: Sequence[str]) -> Vector:
@@ -73,15 +73,16 @@ def test_pieces_that_come_fast_are_looked_at_once() -> None:
     assert listening(scene).embedded == ["does it cover my windscreen"]
 
 
-def test_the_query_is_sent_again_only_when_the_meaning_has_moved() -> None:
+def test_every_settled_piece_is_passed_on_with_its_meaning() -> None:
+    said = ["is my windscreen covered", "is my windscreen covered too", "no the price I meant is what"]
+
     async def scene(ear: Ear) -> None:
-        for words in ("is my windscreen covered", "is my windscreen covered too", "no the price I meant is what"):
+        for words in said:
             ear.listener.hear(words)
             await pause()
 
     ear = listening(scene)
-    assert ear.queries == ["is my windscreen covered", "no the price I meant is what"]
-    assert len(ear.words) == 3
+    assert ear.words == ear.understood == said
 
 
 def test_two_words_are_no_question_yet_but_may_hold_a_fact() -> None:
@@ -91,7 +92,7 @@ def test_two_words_are_no_question_yet_but_may_hold_a_fact() -> None:
 
     ear = listening(scene)
     assert ear.words == ["AB12 CDE"]
-    assert not ear.queries
+    assert not ear.understood
 
 
 def test_a_barge_in_forgets_what_had_not_settled() -> None:
@@ -103,11 +104,11 @@ def test_a_barge_in_forgets_what_had_not_settled() -> None:
     assert not listening(scene).embedded
 
 
-def test_a_new_turn_asks_the_same_question_anew() -> None:
+def test_a_new_turn_hears_the_same_question_anew() -> None:
     async def scene(ear: Ear) -> None:
         for _ in range(2):
             ear.listener.hear("is my windscreen covered")
             await pause()
             await ear.listener.finish("is my windscreen covered")
 
-    assert len(listening(scene).queries) == 2
+    assert len(listening(scene).understood) == 2

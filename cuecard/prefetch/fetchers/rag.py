@@ -33,10 +33,11 @@ class RagFetcher:
             index = self._indexes[source.corpus] = self._open(source.corpus)
         if source.simulate_latency:
             await self._clock.sleep(self._latencies.of(call))
+        k = call.k or source.k
         if call.vector is None:
-            hits = await index.search(text=call.query, k=source.k)
+            hits = await index.search(text=call.query, k=k)
         else:
-            hits = await index.search(vector=call.vector, k=source.k)
+            hits = await index.search(vector=call.vector, k=k)
         return FetchResult(
             tuple(
                 Record(

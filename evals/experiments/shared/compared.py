@@ -46,7 +46,8 @@ def kept(row: CallRow) -> Row:
 
 def call_rows(rows: Sequence[Row]) -> list[CallRow]:
     names = CallRow.__dataclass_fields__
-    return [CallRow(**{name: row[name] for name in names}) for row in rows if row.get("policy")]
+    # A row kept by an older version lacks what was added since.
+    return [CallRow(**{name: row[name] for name in names if name in row}) for row in rows if row.get("policy")]
 
 
 def by_procedure(rows: Sequence[CallRow]) -> dict[str, list[CallRow]]:
