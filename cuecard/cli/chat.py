@@ -2,8 +2,9 @@
 
 import asyncio
 import sys
+import threading
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,6 +27,8 @@ def command(
     """
     from cuecard.context import Context
 
+    if prefetch not in {"value", "none"}:
+        raise typer.BadParameter("choose value or none", param_hint="--prefetch")
     context = Context(procedure=procedure, tenant=tenant, prefetch=prefetch)
     try:
         asyncio.run(_talk(procedure, session, context, plain=plain or not sys.stdout.isatty()))
@@ -61,12 +64,27 @@ async def _turn(session: "Session", line: str, plain: bool) -> None:
 
     if not plain:
         console.print("[bold]agent[/bold] ", end="")
-    gap = "" if session.services.chat is not None else " "
-    async for piece in session.say(line):
-        print(piece, end=gap, flush=True)
+    seen = len(session.log.events)
+    session.expect(line)
+    async with session.order(), aclosing(session.speak(line)) as pieces:
+        async for piece in pieces:
+            print(piece.text, end=" " if piece.holding else "", flush=True)
     print()
+    _done_without(session, seen)
     if not plain:
         _aside(session)
+
+
+def _done_without(session: "Session", seen: int) -> None:
+    """Say on stderr what failed in this turn: the caller only hears a reply that does without it."""
+    from cuecard.cli.output import stderr
+    from cuecard.events import Degraded
+
+    for event in session.log.events[seen:]:
+        if isinstance(event, Degraded):
+            stderr.print(
+                f"cuecard: did without {event.part}: {event.reason}", style="yellow", markup=False, soft_wrap=True
+            )
 
 
 def _say(text: str, plain: bool) -> None:
@@ -77,15 +95,31 @@ def _say(text: str, plain: bool) -> None:
 
 async def _lines(plain: bool) -> AsyncIterator[str]:
     """The caller's lines; reading happens in a thread, so that the supervisor works while somebody types."""
+    lines: asyncio.Queue[str] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+    # A thread of the loop's own pool would be waited for at the end: Ctrl-C would hang until the next Return.
+    threading.Thread(target=_read, args=(lines, loop), daemon=True).start()
     while True:
         if not plain:
             print("you   ", end="", flush=True)
-        line = await asyncio.to_thread(sys.stdin.readline)
+        line = await lines.get()
         if not line.strip():
             if line and plain:
                 continue
             return
         yield line.strip()
+
+
+def _read(lines: "asyncio.Queue[str]", loop: asyncio.AbstractEventLoop) -> None:
+    """Every line of standard input, then an empty string.
+
+    Through a reader of its own: the interpreter cannot shut down while a thread waits inside `sys.stdin`.
+    """
+    with open(sys.stdin.fileno(), encoding="utf-8", errors="replace", closefd=False) as stdin, suppress(RuntimeError):
+        # RuntimeError: the loop has ended, and with it the call.
+        for line in iter(stdin.readline, ""):
+            loop.call_soon_threadsafe(lines.put_nowait, line)
+        loop.call_soon_threadsafe(lines.put_nowait, "")
 
 
 def _aside(session: "Session") -> None:

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Table
 from typer.core import TyperGroup
 
 from cuecard.errors import CuecardError
+from cuecard.settings import Settings
 from sops import ProcedureInvalid, ProcedureNotFound
 
 _PLUMBING = {"discovery", "output"}
@@ -70,5 +72,16 @@ def main(argv: list[str] | None = None) -> Any:
     try:
         return root(args=argv, prog_name="cuecard")
     except _OURS as error:
-        Console(stderr=True).print(f"cuecard: {error}", style="red", markup=False, highlight=False)
-        sys.exit(2)
+        _complain(str(error))
+    except ValidationError as error:
+        if error.title != Settings.__name__:
+            raise
+        for wrong in error.errors():
+            name = str(wrong["loc"][0])
+            variable = name if name.isupper() else f"{Settings.model_config['env_prefix']}{name}".upper()
+            _complain(f"{variable}={wrong['input']}: {wrong['msg']}. Mend or unset this environment variable.")
+    sys.exit(2)
+
+
+def _complain(text: str) -> None:
+    Console(stderr=True).print(f"cuecard: {text}", style="red", markup=False, highlight=False)

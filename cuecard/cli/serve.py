@@ -1,11 +1,15 @@
 """Serve calls: an OpenAI-compatible endpoint with sessions, metrics and a console."""
 
+import asyncio
 import logging
 import socket
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from cuecard.settings import Settings
 
 
 def command(
@@ -44,11 +48,29 @@ def command(
         handler.setFormatter(JsonFormatter())
     logging.basicConfig(level=logging.INFO if settings.json_logs else logging.WARNING, handlers=[handler])
     listening = _listen(host, port)
+    if not memory:
+        # Inside the server a place that cannot be used would end in a traceback.
+        asyncio.run(_try_storage(settings))
     app = create_app(settings, procedures=files, preload=wanted, persist=not memory)
-    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=5, lifespan="on")
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=5,
+        # Nine of ten pauses of a caller are shorter than 24 s: the next turn finds its connection open.
+        timeout_keep_alive=75,
+        lifespan="on",
+    )
     url = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
     stderr.print(f"cuecard serves {', '.join(wanted)} at {url}/v1; console: {url}/console", soft_wrap=True)
     uvicorn.Server(config).run(sockets=[listening])
+
+
+async def _try_storage(settings: "Settings") -> None:
+    from cuecard.session.storage import open_storage
+
+    async with open_storage(settings, persist=True):
+        pass
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -5,7 +5,7 @@ OpenAI's own client spends 12 ms of CPU on a streamed answer, most of it in buil
 """
 
 import ssl
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import aiohttp
@@ -71,7 +71,7 @@ class LeanChatOpenAI(ChatOpenAI):
         if self._should_stream_usage(stream_usage, **kwargs):
             body["stream_options"] = {"include_usage": True}
         async with await self._post(body) as answer:
-            async for text in _texts(answer.content):
+            async for text in _texts(answer.content.iter_any()):
                 chunk = ChatGenerationChunk(message=AIMessageChunk(content=text))
                 if run_manager is not None:
                     await run_manager.on_llm_new_token(text, chunk=chunk)
@@ -89,7 +89,10 @@ class LeanChatOpenAI(ChatOpenAI):
         if not _is_plain(body):
             return await super()._agenerate(messages, stop, run_manager, **kwargs, extra_body=extra)
         async with await self._post(body | extra) as answer:
-            return self._create_chat_result(_parsed(await answer.read()))
+            parsed = _parsed(await answer.read())
+            if not parsed.get("choices"):
+                raise EndpointError("an answer without choices")
+            return self._create_chat_result(parsed)
 
     async def _post(self, body: dict[str, Any]) -> aiohttp.ClientResponse:
         await self.start()
@@ -107,28 +110,42 @@ def _is_plain(body: dict[str, Any]) -> bool:
     return "messages" in body and not body.keys() & {"tools", "functions", "response_format", "logprobs", "audio"}
 
 
-async def _texts(content: aiohttp.StreamReader) -> AsyncIterator[str]:
-    """The words of a stream of events; those that arrive together are passed on together."""
-    rest = b""
-    async for read in content.iter_any():
+async def _texts(reads: AsyncIterator[bytes]) -> AsyncIterator[str]:
+    """The words of a stream of events; those that arrive together are passed on together.
+
+    A stream that just stops is a failure: half a sentence must not pass for a reply.
+    """
+    rest, ended = b"", False
+    async for read in reads:
         *lines, rest = (rest + read).split(b"\n")
-        if text := "".join(_said(lines)):
+        text, ends = _said(lines)
+        ended |= ends
+        if text:
             yield text
-    if text := "".join(_said([rest])):
+    text, ends = _said([rest])
+    if text:
         yield text
+    if not (ended or ends):
+        raise EndpointError("the stream ended in the middle of an answer")
 
 
-def _said(lines: list[bytes]) -> Iterator[str]:
+def _said(lines: list[bytes]) -> tuple[str, bool]:
+    """The words in these lines, and whether they end the answer."""
+    texts, ended = [], False
     for line in lines:
         data = line.removeprefix(b"data:").strip() if line.startswith(b"data:") else b""
+        if data == b"[DONE]":
+            ended = True
         if not data or data == b"[DONE]":
             continue
         event = _parsed(data)
         if event.get("error"):
             raise EndpointError(str(event["error"])[:_TOLD_BYTES])
         for choice in event.get("choices") or ():
+            ended |= bool(choice.get("finish_reason"))
             if text := (choice.get("delta") or {}).get("content"):
-                yield text
+                texts.append(text)
+    return "".join(texts), ended
 
 
 def _parsed(data: bytes) -> dict[str, Any]:

@@ -61,5 +61,6 @@ async def open_postgres(url: str, pool_size: int = 10) -> "AsyncIterator[Storage
                             yield
 
                 yield Storage(responder, supervisor, store, alone_with)
-    except (psycopg.OperationalError, PoolTimeout) as error:
-        raise StorageError(f"The database cannot be reached: {error}. Check CUECARD_DATABASE_URL.") from error
+    except (psycopg.OperationalError, psycopg.ProgrammingError, PoolTimeout) as error:
+        told = " ".join(str(error).split()).rstrip(".")
+        raise StorageError(f"The database cannot be reached: {told}. Check CUECARD_DATABASE_URL.") from error

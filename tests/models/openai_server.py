@@ -15,8 +15,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-Reply = str | int | float
-"""Text to say, an HTTP status of 400 or more to fail with, or a float of seconds to hang before the next reply."""
+Reply = str | int | float | None
+"""Text to say, an HTTP status of 400 or more to fail with, a float of seconds to hang before the next reply, or None
+for an answer that holds nothing."""
 
 
 @dataclass
@@ -39,6 +40,8 @@ class OpenAIServer:
             reply = self._next()
         if isinstance(reply, int):
             return JSONResponse({"error": {"message": "scripted failure", "type": "server_error"}}, reply)
+        if reply is None:
+            return JSONResponse(_envelope("chat.completion") | {"choices": []})
         if body.get("stream"):
             return StreamingResponse(_events(str(reply)), media_type="text/event-stream")
         message = {"role": "assistant", "content": reply}

@@ -10,6 +10,8 @@ from pydantic import BaseModel, SecretStr
 from cuecard.errors import ModelError
 from cuecard.events import Decided, Degraded
 from cuecard.models.chat import Chat, build_chat
+from cuecard.models.openai import EndpointError
+from cuecard.models.openai import _texts as texts_of
 from cuecard.models.tokens import estimate
 from cuecard.session import Engine
 from cuecard.settings import Settings
@@ -105,3 +107,28 @@ async def test_nobody_listening_is_an_error_and_not_a_hang(settings: Settings) -
     async with a_chat(pointed_at(settings, "http://127.0.0.1:9/v1")) as chat:
         with pytest.raises(ModelError):
             await chat.complete([("user", "hi")])
+
+
+async def read(*parts: bytes) -> AsyncIterator[bytes]:
+    for part in parts:
+        yield part
+
+
+async def test_half_a_sentence_does_not_pass_for_a_reply() -> None:
+    texts = texts_of(read(b'data: {"choices": [{"delta": {"content": "Of cou"}, "finish_reason": null}]}\n\n'))
+    assert await anext(texts) == "Of cou"
+    with pytest.raises(EndpointError, match="in the middle of an answer"):
+        await anext(texts)
+
+
+@pytest.mark.parametrize("last", [b"data: [DONE]\n\n", b'data: {"choices": [{"finish_reason": "stop"}]}'])
+async def test_either_way_of_ending_a_stream_counts(last: bytes) -> None:
+    said = b'data: {"choices": [{"delta": {"content": "Sure."}}]}\n\n'
+    assert [text async for text in texts_of(read(said, last))] == ["Sure."]
+
+
+async def test_an_answer_without_choices_is_a_model_error(settings: Settings) -> None:
+    with openai_server(None) as server:
+        async with a_chat(pointed_at(settings, server.url)) as chat:
+            with pytest.raises(ModelError, match="without choices"):
+                await chat.structured([("user", "a number?")], Answer)
