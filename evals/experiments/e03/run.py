@@ -11,7 +11,7 @@ from cuecard.predictors.imagined_caller import SampledCaller
 from cuecard.predictors.mcts import MCTSPredictor
 from evals.experiments.shared.compared import share
 from evals.experiments.shared.recorded import Call, call_of, units
-from evals.experiments.shared.scores import shown
+from evals.experiments.shared.scores import difference, shown
 from evals.experiments.tools import Tools
 from evals.experiments.types import Experiment, Measure, Plot, Row, Section, Series, Unit
 from sops.loader import load_procedure
@@ -105,7 +105,11 @@ def _share(rows: Sequence[Row], source: str, what: str) -> Measure:
 
 
 def measures(rows: Sequence[Row]) -> dict[str, Measure]:
-    return {"shared_document": _share(rows, "bank", "shared")} if rows else {}
+    if not rows:
+        return {}
+    found = [{name: row["sources"][name]["gold"] for name in ("bank", "garbage")} for row in rows]
+    gold = [(float(one["bank"] - one["garbage"]), 1.0) for one in found]
+    return {"shared_document": _share(rows, "bank", "shared"), "gold_over_nonsense": difference(gold)}
 
 
 def figures(rows: Sequence[Row]) -> dict[str, Any]:
