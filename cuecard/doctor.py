@@ -33,7 +33,17 @@ Check = Callable[[Settings], Awaitable[list[Finding]]]
 
 async def examine(settings: Settings) -> list[Finding]:
     """All findings, in a fixed order. A check that fails in a way nobody thought of is a finding too."""
-    checks: list[Check] = [_versions, _weights, _data_folder, _database, _model, _procedures, _langgraph, _language]
+    checks: list[Check] = [
+        _versions,
+        _weights,
+        _data_folder,
+        _database,
+        _model,
+        _learned,
+        _procedures,
+        _langgraph,
+        _language,
+    ]
     findings: list[Finding] = []
     for check in checks:
         try:
@@ -143,6 +153,19 @@ def _rows(answer: httpx.Response) -> list[dict[str, Any]]:
     except (ValueError, AttributeError):
         return []
     return rows if isinstance(rows, list) else []
+
+
+async def _learned(settings: Settings) -> list[Finding]:
+    """The predictor of `cuecard train`: a file that cannot be used would fail every pass of the supervisor."""
+    if settings.learned_model is None:
+        return []
+    from cuecard.predictors.learned import LearnedPredictor, ModelFileError
+
+    try:
+        await asyncio.to_thread(LearnedPredictor, settings.learned_model)
+    except ModelFileError as error:
+        return [Finding("learned model", "broken", str(error), "Mend or unset CUECARD_LEARNED_MODEL.")]
+    return [Finding("learned model", "ok", str(settings.learned_model))]
 
 
 async def _procedures(_: Settings) -> list[Finding]:

@@ -1,6 +1,7 @@
 """Every kind of data source: what it may be asked, and what comes back."""
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -168,6 +169,17 @@ async def test_sql_binds_what_a_caller_said(database: str) -> None:
 async def test_sql_runs_nothing_but_one_select(database: str, statement: str) -> None:
     with pytest.raises(FetchRefused):
         await SqlFetcher().fetch(call({"type": "sql", "url_env": "OFFICE_URL", "select": statement}))
+
+
+@pytest.mark.parametrize(("url", "told"), [("sqlite:///{tmp}/gone.db", "no such file"), ("secret", "no database URL")])
+async def test_a_database_url_that_cannot_be_right_is_said_and_makes_no_file(
+    url: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OFFICE_URL", url.format(tmp=tmp_path))
+    with pytest.raises(FetchRefused, match=f"OFFICE_URL .*{told}") as refused:
+        await SqlFetcher().fetch(call({"type": "sql", "url_env": "OFFICE_URL", "select": "SELECT 1 AS one"}))
+    assert "secret" not in str(refused.value)
+    assert os.listdir(tmp_path) == []
 
 
 def test_words_inside_strings_and_comments_do_not_make_a_select_a_write() -> None:

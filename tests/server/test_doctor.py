@@ -59,3 +59,10 @@ async def test_an_unforeseen_failure_of_a_check_is_a_finding(
     monkeypatch.setattr(doctor, "_weights", breaks)
     findings = await doctor.examine(settings)
     assert any("ZeroDivisionError" in finding.found for finding in findings)
+
+
+async def test_a_trained_model_that_is_not_there_is_told_with_the_variable(tmp_path: Path) -> None:
+    assert await doctor._learned(Settings(learned_model=None)) == []
+    (finding,) = await doctor._learned(Settings(learned_model=tmp_path / "model.onnx"))
+    assert finding.status == "broken"
+    assert "CUECARD_LEARNED_MODEL" in finding.remedy

@@ -4,6 +4,7 @@ import asyncio
 import os
 import re
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cuecard.errors import FetchRefused
@@ -13,7 +14,7 @@ from cuecard.prefetch.types import FetchCall, FetchResult
 from sops.models import SqlFetch
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine
+    from sqlalchemy import URL, Engine
 
 MOST_ROWS = 20
 """More rows than this are no item for a prompt."""
@@ -62,19 +63,33 @@ class SqlFetcher:
         return [dict(row) for row in found]
 
     def _engine(self, dep: str, variable: str) -> "Engine":
-        from sqlalchemy import create_engine
+        from sqlalchemy import create_engine, make_url
+        from sqlalchemy.exc import ArgumentError
 
         if variable not in self._engines:
             url = os.environ.get(variable)
             if not url:
                 raise FetchRefused(dep, f"{dep}: set the environment variable {variable} to the database's URL")
-            self._engines[variable] = create_engine(url, pool_pre_ping=True)
+            try:
+                parsed = make_url(url)
+            except ArgumentError as error:
+                # Without the URL: there may be a password in it.
+                raise FetchRefused(dep, f"{dep}: {variable} is no database URL such as sqlite:///file.db") from error
+            missing = _missing_file(parsed)
+            if missing is not None:
+                raise FetchRefused(dep, f"{dep}: {variable} names {missing}, and there is no such file")
+            self._engines[variable] = create_engine(parsed, pool_pre_ping=True)
         return self._engines[variable]
+
+
+def _missing_file(url: "URL") -> str | None:
+    """The SQLite file that is not there: opening it would make an empty one."""
+    name = url.database or ""
+    plain = url.get_backend_name() == "sqlite" and name not in ("", ":memory:") and not name.startswith("file:")
+    return name if plain and not Path(name).is_file() else None
 
 
 def reads_only(sql: str) -> bool:
     """Whether this is a single SELECT; strings and comments are looked past, not into."""
-    bare = (
-        re.sub(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/", " ", sql, flags=re.DOTALL).strip().rstrip(";")
-    )
+    bare = _QUOTED.sub(" ", sql).strip().rstrip(";")
     return bool(_SELECT.match(bare)) and ";" not in bare and not _OTHER_VERBS.search(bare)

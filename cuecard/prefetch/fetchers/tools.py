@@ -59,7 +59,7 @@ class McpFetcher:
         try:
             from langchain_mcp_adapters.client import MultiServerMCPClient
         except ImportError as error:
-            raise FetchRefused(dep, f"{dep}: MCP tools need `pip install cuecard[mcp]`") from error
+            raise FetchRefused(dep, f"{dep}: MCP tools need `pip install 'cuecard[tools]'`") from error
         connection: dict[str, Any]
         if source.target.startswith(("http://", "https://")):
             headers = auth_header(dep, source.auth_env)
