@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from langsmith.run_helpers import tracing_context
 
 from cuecard.belief.classifier import EmbeddedClassifier
 from cuecard.belief.types import Belief, Distribution
@@ -121,6 +122,11 @@ class _Calls:
         self._bench: Any = None
 
     async def play(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        # The graphs inside would otherwise send a trace of every step to LangSmith, even where results stay at home.
+        with tracing_context(enabled=False):
+            return await self._played(inputs)
+
+    async def _played(self, inputs: dict[str, Any]) -> dict[str, Any]:
         from cuecard.session import Engine
 
         if self._bench is None:

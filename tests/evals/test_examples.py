@@ -41,6 +41,12 @@ def test_datasets_are_evaluated_with_sockets_shut(dataset: str) -> None:
     assert all(0.0 <= one["mean"] <= 1.0 for one in figures["scores"].values())
 
 
+def test_whole_calls_are_evaluated_with_sockets_shut_and_send_no_traces() -> None:
+    figures = evaluate_dataset("calls", at_most=1)
+    assert figures["n"] == 1
+    assert set(figures["scores"]) == {"goal_reached", "same_steps", "waiting_s"}
+
+
 def test_a_line_with_a_field_that_langsmith_would_lose_is_refused(tmp_path: Path) -> None:
     (tmp_path / "state").mkdir()
     row = {"id": "73cb9d1d-183c-561c-b85b-ffbbda9f0ffc", "inputs": {}, "split": ["test"], "outputs": {}}
