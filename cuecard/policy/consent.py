@@ -8,7 +8,8 @@ from sops.models import Procedure
 
 _POLITE = re.compile(
     r"(?i)\b(?:no (?:problem|worries|doubt|objections?|questions?)|not a problem|why not"
-    r"|(?:can't|cannot) wait|don't mind|if (?:you (?:could|can|would|will|like|please|don't mind)|that's (?:ok|okay|alright|all right|fine))"
+    r"|(?:can't|cannot) wait|don't mind|if (?:you (?:could|can|would|will|like|please|don't mind)"
+    r"|that's (?:ok|okay|alright|all right|fine))"
     r"|(?:that's|that is|exactly|just) what|(?:when|whenever) you(?:'re| are)? (?:ready|can|like))\b"
 )
 """Says nothing against, though it is made of the words below."""
