@@ -29,6 +29,7 @@ from cuecard.prefetch.flight import SessionId
 from cuecard.prefetch.types import Item
 from cuecard.prefetch.writes import MemoryWriteLedger, PostgresWriteLedger, SqliteWriteLedger, WriteLedger
 from cuecard.settings import Settings, get_settings
+from cuecard.traffic import Traffic
 from sops import load_procedure
 
 
@@ -51,6 +52,7 @@ class Services:
         """How passes are started as a library; None: through the graph server."""
         self.minds = Minds(self)
         self.playbook = Playbook(self)
+        self.traffic = Traffic()
         self._kits: dict[str, Kit] = {}
         self._boards: dict[SessionId, Board] = {}
         self._starting: asyncio.Lock | None = None

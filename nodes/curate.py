@@ -15,6 +15,7 @@ from nodes.state import SupervisorState
 
 async def curate(state: SupervisorState, runtime: Runtime[Context], *, services: Services) -> SupervisorState:
     """Expire, pin and rank; one versioned write, fenced by the turn."""
+    await services.traffic.quiet()
     board = await board_of(state, runtime, services)
     rank(board)
     shared = services.settings.database_url is not None

@@ -14,6 +14,7 @@ from nodes.state import SupervisorState
 
 async def predict(state: SupervisorState, runtime: Runtime[Context], *, services: Services) -> SupervisorState:
     """Make the forecast and ask the planner; a call that has ended is not predicted any further."""
+    await services.traffic.quiet()
     board = await board_of(state, runtime, services)
     if board.desk.ended:
         return {"wanted": []}

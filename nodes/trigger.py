@@ -99,6 +99,7 @@ class LocalTrigger:
         board = self._services.known_board(payload["tenant"], payload["session_id"])
         began_s = self._services.clock.now()
         try:
+            await self._services.traffic.quiet()
             await self._graph.ainvoke(
                 payload,
                 {"configurable": {"thread_id": thread}},

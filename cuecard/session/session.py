@@ -150,17 +150,22 @@ class Session:
         virtual_s, first_ms, tier = self.board.now_s, -1.0, ""
         config = self._config if instead_of is None else await self._before(instead_of)
         self.board.turn_key = key
+        turn = self.services.traffic.turn()
         run = self._responder.astream(
             {"utterance": text}, config, context=self.context, stream_mode=["custom", "updates"], durability="exit"
         )
-        async with aclosing(run) as parts:
-            async for mode, part in parts:
-                if mode == "updates":
-                    tier = (part.get("decide") or {}).get("tier", tier)
-                    continue
-                if first_ms < 0.0:
-                    first_ms = self._overhead_ms(began, virtual_s)
-                yield Piece(part["say"]) if part.get("say") else Piece(part.get("hold", ""), holding=True)
+        try:
+            async with aclosing(run) as parts:
+                async for mode, part in parts:
+                    if mode == "updates":
+                        tier = (part.get("decide") or {}).get("tier", tier)
+                        continue
+                    if first_ms < 0.0:
+                        first_ms = self._overhead_ms(began, virtual_s)
+                    yield Piece(part["say"]) if part.get("say") else Piece(part.get("hold", ""), holding=True)
+                    turn.over()
+        finally:
+            turn.over()
         self.reply = self._reply(tier, max(first_ms, 0.0))
         await asyncio.to_thread(self.board.log.flush)
 

@@ -12,6 +12,7 @@ from cuecard.models.chat import Message
 from cuecard.prefetch.types import Item
 from cuecard.services import Services
 from cuecard.settled import stands
+from cuecard.traffic import elsewhere
 from prompts import load_prompt
 
 _LONGEST_STEP_LINE = 200
@@ -46,7 +47,7 @@ async def ask_model(
         raise ModelError("no chat model is configured")
     began_s = board.now_s
     items = _items(board, allowed[0], extra)
-    stream = chat.stream(build_messages(board, services, context, allowed, items))
+    stream = _waited_for(chat.stream(build_messages(board, services, context, allowed, items)))
     head = ""
     async for text in stream:
         head += text
@@ -63,6 +64,16 @@ async def ask_model(
     if action := step_named(head.strip()):
         raise ModelError(f"the chat model named the step {action!r} and said nothing")
     return Answer(allowed[0], _chain(head, None))
+
+
+async def _waited_for(stream: AsyncIterator[str]) -> AsyncIterator[str]:
+    """The same, while the loop is free for others until the first piece comes."""
+    with elsewhere():
+        first = await anext(stream, None)
+    if first is not None:
+        yield first
+        async for text in stream:
+            yield text
 
 
 async def _chain(first: str, rest: AsyncIterator[str] | None) -> AsyncIterator[str]:
