@@ -98,6 +98,9 @@ def fields_of(event: Event, content: bool) -> dict[str, Any]:
     """The event's fields for a log line; without content only names, times and numbers."""
     row = event.to_json()
     row.pop("type")
+    if isinstance(event, Degraded) and not content:
+        # After the colon stands what a source or a model said, which may quote the caller.
+        row["reason"] = event.reason.partition(":")[0]
     return row if content else {name: value for name, value in row.items() if name not in _CONTENT}
 
 
@@ -138,7 +141,11 @@ class _Spans:
         self._provider.shutdown()
 
     def add(self, told: _Told) -> None:
-        call = self._calls.setdefault((told.tenant, told.session_id), _Call())
+        who = (told.tenant, told.session_id)
+        call = self._calls.get(who) or _Call()
+        if isinstance(told.event, Heard | Decided | FetchStarted):
+            # Nothing is opened again for what still comes after the end: the last pass, fetches that are withdrawn.
+            self._calls[who] = call
         match told.event:
             case Heard(final=True) | Decided():
                 self._open_turn(call, told)
@@ -164,9 +171,9 @@ class _Spans:
             case FetchEnded() as event:
                 self._fetch(call, told, event)
             case Degraded() as event if call.turn is not None:
-                call.turn.add_event("degraded", {"part": event.part, "reason": event.reason}, told.wall_ns)
+                call.turn.add_event("degraded", dict(_plain(event, self._content)), told.wall_ns)
             case SessionEnded():
-                self._calls.pop((told.tenant, told.session_id), None)
+                self._calls.pop(who, None)
 
     def _open_turn(self, call: _Call, told: _Told) -> None:
         if call.turn is None:

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import logging
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
@@ -10,6 +11,7 @@ import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from cuecard.clock import run_virtual
+from cuecard.prefetch.types import FetchCall, FetchResult
 from cuecard.session import Engine
 from cuecard.settings import Settings
 from cuecard.telemetry import JsonFormatter, Telemetry, langsmith_by_key
@@ -49,6 +51,35 @@ def test_spans_carry_times_and_reasons_and_no_words(settings: Settings) -> None:
     everything = " ".join(str(dict(span.attributes)) for span in spans)
     for secret in ("343705", "Gordon", "nine thousand", "8 January"):
         assert secret not in everything
+
+
+def test_what_a_source_said_when_it_failed_stays_here_and_a_call_that_ended_leaves_nothing(settings: Settings) -> None:
+    exporter = InMemorySpanExporter()
+    telemetry = Telemetry(settings, exporter=exporter)
+
+    async def call() -> None:
+        async with Engine.open(settings, persist=False) as engine:
+            engine.services.watchers.append(telemetry.watch)
+            telemetry.start()
+            kit = await engine.services.kit("insurance_renewal")
+            session = await engine.session("insurance_renewal")
+
+            async def breaks(call: FetchCall) -> FetchResult:
+                raise KeyError(f"no row for {dict(call.args)}")
+
+            kit.broker._attempts._fetchers = {"table": SimpleNamespace(fetch=breaks)}
+            await session.ask(CALLER)
+            await session.ask("goodbye")
+            await session.hang_up()
+
+    run_virtual(call())
+    telemetry.close()
+    spans: Any = exporter.get_finished_spans()
+    told = [dict(event.attributes) for span in spans for event in span.events if event.name == "degraded"]
+    assert {"part": "identity", "reason": "failed"} in told
+    assert "343705" not in str(told)
+    assert telemetry._spans is not None
+    assert not telemetry._spans._calls
 
 
 def test_words_go_along_when_content_is_asked_for(settings: Settings) -> None:
