@@ -21,14 +21,33 @@ REPLAYED = 150
 """Past calls that are replayed; more change the price by less than a step."""
 
 
+UNVERIFIED_MORE = 0.8
+"""The allowance grows by this times the share of needs that fall due before identity is verified."""
+LIFETIME_MORE = 0.12
+"""And by this for each time that what was fetched expires within a call (docs/decisions/0145)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Allowance:
     """What a call may cost on average; None: no bound."""
 
-    wasted: float | None = 9.0
-    """On average over calls."""
+    wasted: float | None = 8.8
+    """On average over calls in which identity is known before the first need and nothing expires."""
     fetches: float | None = None
     """Not exceeded by most calls: a budget that is spent leaves the rest of the call without help."""
+
+    def among(self, calls: Sequence[PastCall], ttl_s: float) -> "Allowance":
+        """The allowance for calls like these.
+
+        Guesses are poorer while nothing personal may be fetched, and what expires has to be fetched again.
+        """
+        if self.wasted is None or not calls:
+            return self
+        turns = [turn for call in calls for turn in call]
+        needy = [turn for turn in turns if turn.records or turn.question is not None]
+        unverified = sum(not turn.verified for turn in needy) / max(1, len(needy))
+        lifetimes = sum(turn.seconds for turn in turns) / len(calls) / ttl_s
+        return replace(self, wasted=self.wasted * (1.0 + UNVERIFIED_MORE * unverified + LIFETIME_MORE * lifetimes))
 
 
 MOST = 90
@@ -53,6 +72,7 @@ class Tally:
 def price_for(habits: Habits, calls: Sequence[PastCall], costs: Costs, allowance: Allowance) -> float:
     """The lowest price, not below `costs.price_s`, that keeps to the allowance."""
     uses: dict[int, Uses] = {}
+    allowance = allowance.among(calls, costs.ttl_s)
 
     def keeps_to_it(price_s: float) -> bool:
         return replay(habits, calls[:REPLAYED], replace(costs, price_s=price_s), uses).within(allowance)

@@ -23,10 +23,13 @@ class Lookahead:
     costs: Costs
     records: RecordOutlook = field(init=False)
     questions: QuestionOutlook = field(init=False)
+    next_need_s: float = field(init=False)
+    """When the next need usually falls due, from the moment orders go out."""
 
     def __post_init__(self) -> None:
         self.records = RecordOutlook(self.habits, self.costs)
         self.questions = QuestionOutlook(self.habits, self.costs)
+        self.next_need_s = float(np.median(self.habits.seconds)) - self.costs.after_s
 
     def prospects(self, place: Place) -> list[Prospects]:
         """Candidates by kind; records only once identity is verified."""
@@ -39,8 +42,7 @@ class Lookahead:
         self, place: Place, fresh_for_s: Callable[[str], float], dice: np.random.Generator | None = None
     ) -> list[Choice]:
         """What to send out when the call gets to `place`, most urgent first; arguments as for `choose`."""
-        next_need_s = float(np.median(self.habits.seconds)) - self.costs.after_s
         chosen: list[Choice] = []
         for prospects in self.prospects(place):
-            chosen += choose(prospects, fresh_for_s, next_need_s, dice)
+            chosen += choose(prospects, fresh_for_s, self.next_need_s, dice)
         return sorted(chosen, key=lambda choice: -choice.urgency)

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from multiprocessing import get_context
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 from cuecard.clock import LoopClock, run_virtual
 from cuecard.prefetch.allowance import Allowance
 from evals.worlds.play import PARTIAL_RECALL, Jobs, Played, Policy, Stage
-from evals.worlds.policies import garbage, ours
+from evals.worlds.policies import Ours, garbage, ours
 from evals.worlds.rules import POPULAR, Counts, ExpectedValue, NextActions, Nothing, Oracle, Rule
 from evals.worlds.world import WORLDS, Need, Turn, World
 
@@ -78,11 +79,15 @@ def makers(world: World, training: Sequence[Sequence[Turn]], task: Task) -> Mapp
     def popular() -> list[Need]:
         return records + [Need("question", n) for n in counts().popular(POPULAR)]
 
+    @cache
+    def trained() -> Ours:
+        return ours(world, training, task.price_s, task.allowance)
+
     def nonsense() -> Policy:
-        return garbage(ours(world, training, task.price_s, task.allowance))
+        return garbage(trained())
 
     def mine() -> Policy:
-        policy = ours(world, training, task.price_s, task.allowance)
+        policy = replace(trained())
         policy.dice = np.random.default_rng(task.seed) if task.explore else None
         return policy
 

@@ -14,23 +14,26 @@ from evals.worlds.play import PARTIAL_LEAD_S, PARTIAL_RECALL, Live, Wish, name_o
 from evals.worlds.world import ACTIONS, Need, Turn, World
 
 
-def past_turn(turn: Turn, *, verified: bool = True, heard_s: float = 0.0) -> PastTurn:
-    """A scripted turn as a scheduler remembers it."""
+@cache
+def seen(cohort: int, action: int, needs: tuple[Need, ...]) -> PastTurn:
+    """What a scheduler sees of a scripted turn."""
     return PastTurn(
-        cohort=str(turn.cohort),
-        action=ACTIONS[turn.action],
-        records=tuple(name_of(need) for need in turn.needs if need.kind == "record"),
-        question=next((name_of(need) for need in turn.needs if need.kind == "question"), None),
-        verified=verified,
-        seconds=turn.speech_s + turn.gap_s,
-        heard_s=heard_s,
+        cohort=str(cohort),
+        action=ACTIONS[action],
+        records=tuple(name_of(need) for need in needs if need.kind == "record"),
+        question=next((name_of(need) for need in needs if need.kind == "question"), None),
     )
 
 
 def past_call(world: World, call: Sequence[Turn], hears: Sequence[bool]) -> list[PastTurn]:
     """A scripted call as the history that a scheduler learns from; `hears` as in `Stage`."""
     heard_s = [0.0] + [min(PARTIAL_LEAD_S, turn.gap_s) * heard for turn, heard in zip(call, hears, strict=False)]
-    return [past_turn(turn, verified=k >= world.shape.identity_turn, heard_s=heard_s[k]) for k, turn in enumerate(call)]
+    return [
+        seen(turn.cohort, turn.action, turn.needs)._replace(
+            verified=k >= world.shape.identity_turn, seconds=turn.speech_s + turn.gap_s, heard_s=heard_s[k]
+        )
+        for k, turn in enumerate(call)
+    ]
 
 
 @dataclass
@@ -50,7 +53,7 @@ class Ours:
     def wishes(self, event: str, live: Live, turns: Sequence[Turn]) -> list[Wish]:
         place = Place()
         for turn in turns:
-            place = self.ahead.habits.moved(place, past_turn(turn))
+            place = self.ahead.habits.moved(place, seen(turn.cohort, turn.action, turn.needs))
         place = place._replace(verified=live.identity)
         choices = self.ahead.orders(place, lambda name: live.fresh_for_s(self.needs[name]), self.dice)
         return [Wish(self.needs[choice.name], choice.urgency, choice.p_use) for choice in choices]

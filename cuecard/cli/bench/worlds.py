@@ -11,7 +11,7 @@ def command(
     world: Annotated[list[str] | None, typer.Option(help="Only this world (W1 ... W7); may be repeated.")] = None,
     seeds: Annotated[int, typer.Option(help="World seeds per world.")] = 5,
     seed_base: Annotated[int, typer.Option(help="Seeds are base+1, base+2, ...")] = 0,
-    allowance: Annotated[float, typer.Option(help="Wasted fetches a call that ours may cost on average.")] = 9.0,
+    allowance: Annotated[float, typer.Option(help="Wasted fetches a call that ours may cost on average.")] = 8.8,
     price: Annotated[
         float, typer.Option(help="Least price of a fetch, in stall-seconds; more of it wastes less.")
     ] = 0.0,
