@@ -46,6 +46,8 @@ class Live:
     """A holding phrase was said; one a turn is enough."""
     hushed: bool = False
     """The caller cut in: nothing more of this reply is said."""
+    wrote: bool = False
+    """A write has left: whatever the caller says meanwhile, the turn counts, as what was done is not undone."""
     prewritten: str = ""
     """A reply written ahead that fits these words; said as it stands."""
     answer: Any = None

@@ -72,7 +72,8 @@ class Call:
         if isinstance(plan, Next) and wish.heard is not None:
             await self._heard(past, wish.heard)
         instead_of = plan.turn if isinstance(plan, Instead) else None
-        turn.hush = session.hush
+        board, before = session.board, session.board.live
+        turn.hush, turn.wrote = session.hush, lambda: board.live is not before and board.live.wrote
         speech = session.speak(plan.words, key=wish.key, instead_of=instead_of, began=turn.began)
         async with aclosing(speech) as pieces:
             async for piece in pieces:

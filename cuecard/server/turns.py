@@ -22,6 +22,8 @@ class LiveTurn:
         self.error: BaseException | None = None
         self.hush: Callable[[], None] = lambda: None
         """Ends the speech of a turn that is being spoken; set by whoever speaks it."""
+        self.wrote: Callable[[], bool] = lambda: False
+        """Whether a write has left in this turn; set likewise."""
         self._listeners = 0
         self._news = asyncio.Event()
 
@@ -78,9 +80,13 @@ class LiveTurn:
             self.drop()
 
     def drop(self) -> None:
-        """Other words take its place: whatever was said of it, it takes no turn."""
-        if not self.done and self.task is not None:
-            self.closing = True
+        """Other words take its place: whatever was said of it, it takes no turn, unless it has written already."""
+        if self.done or self.task is None:
+            return
+        self.closing = True
+        if self.wrote():
+            self.hush()
+        else:
             self.task.cancel()
 
     async def over(self, patience_s: float) -> None:

@@ -61,6 +61,7 @@ async def _meet_all(board: Board, action: str, declared: Action) -> dict[str, Me
     board.live.stall_s += max((one.stall_s for one in met), default=0.0)
     by_dep = dict(zip(reads, met, strict=True))
     for dep in writes:
+        board.live.wrote = True
         by_dep[dep] = await write_once(board, dep, hold=board.hold)
         board.live.stall_s += by_dep[dep].stall_s
     return by_dep
