@@ -168,7 +168,7 @@ async def meet(
         board.pool.touch(item.id)
         return _book(board, dep, job.key.args, Met(item, "ready", 0.0, why), item)
     if _found_nothing(board, job):
-        return _book(board, dep, job.key.args, Met(None, "missing", 0.0, NO_RECORD), None)
+        return _book(board, dep, job.key.args, Met(None, "ready", 0.0, NO_RECORD), None)
     began_s = board.now_s
     broad = on_its_way(board, dep, job.call.vector) if job.call.vector is not None else None
     flight = board.kit.broker.live(_under_way(board, dep, near) or broad or job)
@@ -241,7 +241,8 @@ def _book(board: Board, dep: str, key: str, met: Met, item: Item | None) -> Met:
             lead_turns=max(0, board.turn - item.asked_turn) if item is not None and met.how == "ready" else 0,
             latency_s=item.latency_s if item is not None and item.latency_s else spec.latency_s,
             item_id=item.id if item is not None else "",
-            fetched_as=item.args if item is not None else "",
+            # An answer that there is no such record has no item; the fetch that brought it was of use all the same.
+            fetched_as=item.args if item is not None else key if met.how == "ready" else "",
             fetched_dep=item.dep if item is not None and item.dep != dep else "",
             asked_by=item.origin if item is not None else "",
         )

@@ -9,7 +9,7 @@ from rich.console import Console
 from cuecard.cli._show import show_ledger, show_summary, show_turn
 from cuecard.clock import run_virtual
 from cuecard.events import FactLearned, Heard
-from cuecard.prefetch.events import FetchStarted
+from cuecard.prefetch.events import FetchEnded, FetchStarted
 from evals.calls.bench import NONE, ORACLE, OURS, Bench, Compared, future_of
 from evals.calls.measures import Row, hidden, rows_of, summary
 from evals.calls.policies import POLICIES
@@ -137,3 +137,29 @@ def test_a_call_can_be_read_in_narrow_and_wide_terminals(calls: list[Compared], 
     assert "decided by" in text
     assert "simulated" in text
     assert "95 % interval" in text
+
+
+def test_what_was_not_found_is_not_asked_for_again(calls: list[Compared]) -> None:
+    for compared in calls[:2]:
+        events = compared.played[OURS].events
+        empty = [
+            (e.at_s, e.dep, e.key) for e in events if isinstance(e, FetchEnded) and e.how == "landed" and not e.n_items
+        ]
+        started = [(e.at_s, e.dep, e.key) for e in events if isinstance(e, FetchStarted)]
+        assert not [one for one in started for none in empty if one[0] > none[0] and one[1:] == none[1:]]
+
+
+def test_nonsense_knows_no_contents_of_a_corpus_and_ours_searches_them_broadly(calls: list[Compared]) -> None:
+    def broad(compared: Compared, policy: str) -> list[FetchStarted]:
+        events = compared.played[policy].events
+        return [event for event in events if isinstance(event, FetchStarted) and '"k":' in event.key]
+
+    assert all(broad(compared, OURS) for compared in calls[:2])
+    assert not any(broad(compared, "garbage") for compared in calls[:2])
+
+
+def test_every_row_says_how_often_the_right_document_answered(calls: list[Compared]) -> None:
+    rows = _rows(calls)
+    assert all(row.right <= row.asked for row in rows)
+    asked = {(row.seed, row.asked) for row in rows}
+    assert len(asked) == len(SEEDS), "the same questions were asked under every policy"
