@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -32,6 +33,10 @@ class Library:
     before: Vectors
     """The caller's turn before each question."""
     golds: Sequence[frozenset[int]]
+    earlier: Vectors
+    """Everything callers said before their questions, oldest first, one conversation after the other."""
+    n_earlier: Sequence[int]
+    """How much of that belongs to each question; 0 where the conversation is not known."""
 
     def nearest(self, queries: Vectors, k: int = 3) -> list[list[int]]:
         """Exact top k over everything, for each query, best first."""
@@ -50,12 +55,18 @@ class Library:
         """What each question fetches from everything."""
         return self.nearest(self.questions)
 
+    @cached_property
+    def searched_earlier(self) -> list[list[list[int]]]:
+        """By question: what each thing the caller had said before it fetched from everything."""
+        found = iter(self.nearest(self.earlier) if len(self.earlier) else [])
+        return [list(islice(found, n)) for n in self.n_earlier]
+
 
 def shipped(name: str, split: Split, embed: Embed) -> Library:
     """One of the corpora that come with the product and their generated questions."""
     documents = load_corpus(name)
     asked = load_questions(name, split)
-    texts = [(q.words, q.previous_caller, q.doc_ids) for q in asked]
+    texts = [Asked(q.words, q.previous_caller, q.doc_ids) for q in asked]
     return _library(name, documents, texts, embed)
 
 
@@ -73,28 +84,38 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         return [orjson.loads(line) for line in lines]
 
 
-def _questions(turns: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str, frozenset[str]]]:
-    """(question, the caller's turn before it, gold documents) wherever an agent's answer names its documents."""
+class Asked(NamedTuple):
+    """A question, the caller's turn before it, its gold documents, and all they had said in this conversation."""
+
+    words: str
+    before: str
+    golds: frozenset[str]
+    earlier: tuple[str, ...] = ()
+
+
+def _questions(turns: Sequence[dict[str, Any]]) -> Iterator[Asked]:
+    """Wherever an agent's answer names its documents."""
     for n, turn in enumerate(turns):
         if turn.get("doc_ids"):
             said = [earlier["text"] for earlier in turns[:n] if earlier["speaker"] == "user"]
-            yield said[-1], said[-2] if len(said) > 1 else "", frozenset(turn["doc_ids"])
+            yield Asked(said[-1], said[-2] if len(said) > 1 else "", frozenset(turn["doc_ids"]), tuple(said[:-1]))
 
 
-def _library(
-    name: str, documents: Sequence[Document], texts: Sequence[tuple[str, str, frozenset[str]]], embed: Embed
-) -> Library:
+def _library(name: str, documents: Sequence[Document], texts: Sequence[Asked], embed: Embed) -> Library:
     rows = {document.id: row for row, document in enumerate(documents)}
     shared = Counter(document.title for document in documents)
-    known = [(words, before, golds) for words, before, golds in texts if golds & rows.keys()]
+    known = [asked for asked in texts if asked.golds & rows.keys()]
+    earlier = [said for asked in known for said in asked.earlier]
     return Library(
         name,
         documents,
         document_vectors(documents, embed),
         embed([_title(document, shared[document.title]) for document in documents]),
-        embed([words for words, _, _ in known]),
-        embed([before for _, before, _ in known]),
-        [frozenset(rows[doc_id] for doc_id in golds if doc_id in rows) for _, _, golds in known],
+        embed([asked.words for asked in known]),
+        embed([asked.before for asked in known]),
+        [frozenset(rows[doc_id] for doc_id in asked.golds if doc_id in rows) for asked in known],
+        embed(earlier) if earlier else np.zeros((0, 384), np.float32),
+        [len(asked.earlier) for asked in known],
     )
 
 

@@ -28,6 +28,9 @@ class Tricks:
     guesses: int = 2
     """Few and likely: five a turn turn the pool over before their moment comes (docs/decisions/0142)."""
     fetched: int = 3
+    conversation: bool = True
+    """Where the conversation before a question is known, its turns were searched for too; else calls are put together
+    from unrelated questions."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +64,24 @@ def pooled(library: Library, recall: float, tricks: Tricks, seed: int = 0) -> Sh
     hits = 0
     order = dice.permutation(len(library.golds))
     for n, question in enumerate(order.tolist()):
-        if n % TURNS == 0:
+        if tricks.conversation and len(library.earlier):
+            pool = _after_conversation(library, question, tricks, dice)
+        elif n % TURNS == 0:
             pool = Pool(CAP)
         hits += _turn(library, pool, question, recall, tricks, dice)
     return Share(hits, len(order))
+
+
+def _after_conversation(library: Library, question: int, tricks: Tricks, dice: np.random.Generator) -> Pool:
+    """The pool as the turns before left it: what they searched for, among guesses that did not come true."""
+    pool = Pool(CAP)
+    for found in library.searched_earlier[question]:
+        for guess in dice.integers(0, len(library.documents), tricks.guesses).tolist():
+            for row in library.by_title[guess][: tricks.fetched]:
+                pool.add(item_of(library, row))
+        for row in found:
+            pool.add(item_of(library, row))
+    return pool
 
 
 def _turn(
@@ -102,6 +119,7 @@ VARIANTS = {
     "without_context": Tricks(context=False),
     "without_bonus": Tricks(bonus=False),
     "without_either": Tricks(context=False, bonus=False),
+    "without_conversation": Tricks(conversation=False),
     "five_guesses": Tricks(guesses=5),
     "five_guesses_without_either": Tricks(context=False, bonus=False, guesses=5),
 }
