@@ -160,6 +160,9 @@ class FetchBroker:
         why = forbidden(spec, job.verified)
         if why:
             return self._refused(job, who, "refused", why)
+        if background and who not in self._sinks:
+            # A question embedded while the caller hung up: nobody is left to want what it brings.
+            return self._refused(job, who, "closed", "the session is over")
         work = self._works.get(job.key)
         if work is not None:
             return self._join(work, job, who, background=background)

@@ -10,6 +10,7 @@ from cuecard.prefetch.events import FetchEnded, FetchStarted
 from tests.prefetch.helpers import WHO, Box, Source, dependency, job
 
 OTHER = SessionId("acme", "s2")
+OTHERS = (OTHER, SessionId("zenith", "s"), SessionId("zenith", "s1"), SessionId("acme/s1", ""))
 Scene = Callable[[FetchBroker, Source, Box], Awaitable[None]]
 
 
@@ -18,6 +19,8 @@ def play(scene: Scene, limits: Limits | None = None) -> tuple[Source, Box]:
         source, box = Source(), Box()
         broker = FetchBroker({"table": source}, LoopClock(), random.Random(1), limits=limits)
         broker.open(WHO, Sink(box.items.append, box.events.append))
+        for other in OTHERS:
+            broker.open(other, Sink(lambda _: None))
         await scene(broker, source, box)
         await broker.aclose()
         assert not [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
@@ -234,3 +237,15 @@ def test_every_fetch_tells_what_it_was_for_and_how_it_ended() -> None:
     assert started.background
     assert isinstance(ended, FetchEnded)
     assert (ended.how, ended.n_items, ended.took_s) == ("landed", 1, 1.0)
+
+
+def test_a_wish_that_comes_after_its_session_was_closed_fetches_nothing_and_keeps_no_books() -> None:
+    async def scene(broker: FetchBroker, source: Source, box: Box) -> None:
+        broker.close(WHO)
+        outcome = broker.request(job()).outcome
+        assert isinstance(outcome, Missing)
+        assert outcome.reason == "closed"
+        assert not broker._books.sessions
+
+    source, _ = play(scene)
+    assert not source.calls
