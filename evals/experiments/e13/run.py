@@ -223,4 +223,4 @@ def _states(by: Mapping[str, Sequence[Row]]) -> Section:
     return Section("MultiDoGO", text, columns, table, plot)
 
 
-EXPERIMENT = Experiment("E13", units, play, measures, figures, sections, data="human", parallel=False)
+EXPERIMENT = Experiment("E13", units, play, measures, figures, sections, data="human")
