@@ -52,7 +52,6 @@ class Settings(BaseSettings):
 
     max_utterance_chars: int = 4000
     """Longer words are cut there, and the event log says so."""
-    history_messages: int = 40
     retention_days: int = 90
     redact: bool = True
     log_content: bool = False

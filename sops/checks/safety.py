@@ -17,6 +17,7 @@ def check_safety(procedure: Procedure, found: Findings) -> None:
     _check_facts(procedure, found)
     _check_answers(procedure, found)
     _check_sharing(procedure, found)
+    _check_hosts(procedure, found)
 
 
 def _writes(procedure: Procedure, action: str) -> list[str]:
@@ -173,4 +174,19 @@ def _check_sharing(procedure: Procedure, found: Findings) -> None:
                 f"dependencies.{name}: it depends on {personal[0]!r}, which is one caller's own, "
                 "but is shared between callers.",
                 "Set `scope: session`.",
+            )
+
+
+def _check_hosts(procedure: Procedure, found: Findings) -> None:
+    """Where a request goes is for the declaration to say; encoding a slot's value keeps no host from being another."""
+    for name, dependency in procedure.dependencies.items():
+        if dependency.fetch.type != "http":
+            continue
+        scheme, _, rest = dependency.fetch.url.partition("://")
+        host = re.split(r"[/?#]", rest)[0]
+        if SLOT.search(scheme) or SLOT.search(host):
+            found.error(
+                ("dependencies", name, "fetch", "url"),
+                f"dependencies.{name}: what a caller says would choose the host that is asked.",
+                "Write the host out; slots belong in the path, in `params:` or in `body:`.",
             )

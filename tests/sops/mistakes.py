@@ -24,6 +24,13 @@ MISTAKES = {
         "no field 'tabel'",
         "'table'",
     ),
+    "a host that a caller chooses": Mistake(
+        "{type: table, table: prices, key: policy_number}",
+        '{type: http, url: "https://{policy_number}.rating.example/quotes"}',
+        "rating.example",
+        "would choose the host",
+        "Write the host out",
+    ),
     "missing field": Mistake(
         "    description: Gives the price.\n", "", "  quote:", "'description' is missing", "sentence"
     ),
