@@ -10,7 +10,7 @@ from cuecard.events import Heard, NeedResolved, SessionStarted, write_lines
 from cuecard.settings import Settings
 from evals.replay.play import Setting, Tally, replay, summary
 from evals.replay.report import write_page
-from evals.replay.script import LogUnusable, read_scripts
+from evals.replay.script import LogUnusable, check_procedures, read_scripts
 
 
 @pytest.fixture
@@ -79,3 +79,12 @@ def test_where_nothing_pays_nothing_is_recommended() -> None:
 
     result = summary([tally("none", 2.0, 0), tally("oracle", 1.0, 1), tally("ours", 1.5, 30)], price_s=0.5)
     assert result["recommendation"]["setting"] == "none"
+
+
+def test_an_unknown_procedure_is_named_before_anything_is_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "call.jsonl"
+    check_procedures(path, ["insurance_renewal", "insurance_renewal"])
+    with pytest.raises(LogUnusable, match=r"follows 'doctor_followup'.*--procedure"):
+        check_procedures(path, ["insurance_renewal", "doctor_followup"])
+    with pytest.raises(LogUnusable, match="does not say whose procedure"):
+        check_procedures(path, [""])
