@@ -1,5 +1,7 @@
 """A call through a Pipecat pipeline, offline: `python examples/pipecat_call.py` (needs the extra `pipecat`).
 
+Pipecat logs every step to stderr; `LOGURU_LEVEL=WARNING python examples/pipecat_call.py` shows the call alone.
+
 Transcription frames stand in for a recogniser. In production put transport, recogniser, user aggregator and synthesiser
 around the same two processors.
 """
