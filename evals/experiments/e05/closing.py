@@ -38,11 +38,8 @@ class Closing:
     """By label; they differ in how the items are called, or whether there are any."""
 
 
-async def closing_turn(engine: Engine, sop: str, seed: int, *, shuffle: random.Random) -> Closing | None:
-    """Play a call by the rules up to its end; None where it did not end in a proper close.
-
-    `shuffle` puts the allowed steps in an order that does not give the rules' choice away.
-    """
+async def closing_turn(engine: Engine, sop: str, seed: int) -> Closing | None:
+    """Play a call by the rules up to its end; None where no caller took leave and was let go."""
     procedure = load_procedure(sop)
     wording = load_wording(procedure.name)
     rng = random.Random(f"{procedure.name}/{seed}")
@@ -50,19 +47,19 @@ async def closing_turn(engine: Engine, sop: str, seed: int, *, shuffle: random.R
     session = await engine.session(sop, session_id=f"label-{procedure.name}-{seed}", context=Context(tenant="label"))
     session.board.kit.broker.forget_results()
     found: list[Closing] = []
-    session.log.listeners.append(_watch(session.board, engine.services, shuffle, found))
+    session.log.listeners.append(_watch(session.board, engine.services, found))
     await play(session, Live(AgendaCaller(agenda, wording, rng)), LoopClock())
     return found[-1] if found else None
 
 
-def _watch(board: Board, services: Services, shuffle: random.Random, found: list[Closing]) -> Callable[[Event], Any]:
+def _watch(board: Board, services: Services, found: list[Closing]) -> Callable[[Event], Any]:
     def watch(event: Event) -> None:
         if not isinstance(event, Decided) or not board.live.utterance:
             return
-        if board.kit.procedure.actions[event.action].kind != CLOSES:
+        state = board.kit.procedure.states.get(board.live.belief.likely_state)
+        if state is None or not state.ends_call or board.kit.procedure.actions[event.action].kind != CLOSES:
             return
         allowed = allowed_actions(board.kit.procedure, board.desk, board.live.belief.likely_state)
-        shuffle.shuffle(allowed)
         items = [pick.item for pick in board.live.picks if pick.item.kind == "data"]
         prompts = {label: _prompt(board, services, label, allowed, items) for label in LABELS}
         found.append(Closing(board.turn, board.live.utterance, event.action, len(items), prompts))

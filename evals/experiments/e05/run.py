@@ -1,6 +1,5 @@
 """E5: the same closing turns, their items called guesses, called curated, or left out. Needs a chat model."""
 
-import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,7 +26,7 @@ async def play(unit: Unit, tools: Tools) -> list[Row]:
     if tools.answers is None:
         raise CannotRun("not run: no model")
     engine, sop = await tools.engine(), unit["sop"]
-    closing = await closing_turn(engine, sop, unit["seed"], shuffle=random.Random(unit["seed"]))
+    closing = await closing_turn(engine, sop, unit["seed"])
     if closing is None:
         return []
     actions = load_procedure(sop).actions
@@ -100,9 +99,9 @@ def sections(rows: Sequence[Row]) -> list[Section]:
     )  # fmt: skip
     items = sorted(row["items"] for row in _of(rows, "speculative"))
     text = (
-        "Each call is played by the procedure's rules up to the turn that closes it; there the model is asked once "
-        "under each label, with the product's prompt, the items picked by the caller's last words, and the allowed "
-        f"steps in random order. Closed: it names the closing step. Items shown: {items[0]} to {items[-1]}."
+        "Each call is played by the procedure's rules up to the turn in which the caller takes leave; there the model is "
+        "asked once under each label, with the product's own prompt and the items picked by the caller's last words. "
+        f"Closed: it names the closing step. Items shown: {items[0]} to {items[-1]}."
         if items
         else ""
     )
