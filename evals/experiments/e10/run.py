@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from cuecard.ledger import percentile
 from cuecard.models.chat import Message
-from cuecard.predictors.counts import HORIZON
+from cuecard.predictors.counts import HORIZON, MemoryCounts
 from cuecard.predictors.empirical import EmpiricalPredictor
 from cuecard.prefetch.instructions import fits
 from cuecard.prefetch.types import Item
@@ -27,9 +28,14 @@ ASKED_OF_MODEL = 2
 _IMAGINATION = Imagination()
 
 
+@lru_cache(maxsize=4)
+def _counts(sop: str) -> MemoryCounts:
+    return fitted(history(sop))
+
+
 async def play(unit: Unit, tools: Tools) -> list[Row]:
     call = call_of(unit)
-    predictor = EmpiricalPredictor(fitted(history(call.sop)), prior_of)
+    predictor = EmpiricalPredictor(_counts(call.sop), prior_of)
     rows: list[Row] = [
         {"variant": v, "sop": call.sop, "seed": call.seed, "turns": 0, "could": 0, "said": 0, "wrong": 0, "ms": []}
         for v in VARIANTS
