@@ -16,7 +16,7 @@ def command(
         Literal["none", "random", "time"], typer.Option(help="Leave out the fifth that `bench predict` would test on.")
     ] = "none",
     seed: Annotated[int, typer.Option(help="Of weights, dropout and the random fifth.")] = 0,
-    members: Annotated[int, typer.Option(min=1, help="Networks in the ensemble.")] = 8,
+    members: Annotated[int, typer.Option(min=1, help="Networks in the ensemble.")] = 6,
     epochs: Annotated[int, typer.Option(min=1, help="Passes over the data per network.")] = 12,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object as the last line.")] = False,
 ) -> None:

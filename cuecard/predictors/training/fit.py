@@ -42,7 +42,7 @@ without some of those, and no more, for a member without a fifth of the sessions
 class Plan(NamedTuple):
     """How long and how wide. The default takes about five minutes of one core for 4,656 sessions."""
 
-    n_members: int = 8
+    n_members: int = 6
     n_judges: int = 3
     """Members that each go without some of the late sessions, on which the mixture's shares are fitted."""
     n_epochs: int = 12
