@@ -100,7 +100,7 @@ def sections(rows: Sequence[Row]) -> list[Section]:
     items = sorted(row["items"] for row in _of(rows, "speculative"))
     text = (
         "Each call is played by the procedure's rules up to the turn in which the caller takes leave; there the model "
-        "is asked once under each label, with the product's own prompt and the items picked by the caller's last words. "
+        "is asked once under each label, with the product's own prompt and the items picked by the last words. "
         f"Closed: it names the closing step. Items shown: {items[0]} to {items[-1]}."
         if items
         else ""
