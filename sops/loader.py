@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from sops import plain_yaml
 from sops.checks import check_text
 from sops.models import Procedure, RagFetch
+from sops.more_examples import check_examples, examples_path, with_examples
 
 FOLDER = Path(__file__).parent
 
@@ -45,13 +46,27 @@ def find(name_or_path: str | Path) -> Path:
 def load_procedure(name_or_path: str | Path) -> Procedure:
     """The validated procedure; raises ProcedureNotFound or ProcedureInvalid."""
     path = find(name_or_path)
-    return _load(path, path.stat().st_mtime_ns)
+    more = examples_path(path)
+    return _load(path, path.stat().st_mtime_ns, more, more.stat().st_mtime_ns if more is not None else 0)
 
 
 @lru_cache(maxsize=64)
-def _load(path: Path, _mtime_ns: int) -> Procedure:
-    """Cached by modification time, so that a changed file is read again and a turn never parses YAML."""
-    return _with_corpora_beside(parse(path.read_text(encoding="utf-8"), str(path)), path.parent)
+def _load(path: Path, _mtime_ns: int, more: Path | None, _more_mtime_ns: int) -> Procedure:
+    """Cached by modification times, so that a changed file is read again and a turn never parses YAML."""
+    procedure = parse(_text(path), str(path))
+    if more is not None:
+        text = _text(more)
+        if findings := list(check_examples(procedure, text, str(more))):
+            raise ProcedureInvalid("\n".join(str(finding) for finding in findings))
+        procedure = with_examples(procedure, text)
+    return _with_corpora_beside(procedure, path.parent)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ProcedureInvalid(f"{path}: it can't be read: {error}. Make it a readable UTF-8 text file.") from error
 
 
 def _with_corpora_beside(procedure: Procedure, folder: Path) -> Procedure:

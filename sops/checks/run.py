@@ -15,6 +15,7 @@ from sops.checks.safety import check_safety
 from sops.checks.shape import report_shape
 from sops.checks.words import check_words
 from sops.models import Procedure
+from sops.more_examples import check_examples, examples_path
 from sops.tables import Tables, TablesInvalid, load_tables
 
 
@@ -28,7 +29,21 @@ def check_file(path: Path) -> list[Finding]:
         tables = load_tables(path)
     except TablesInvalid as error:
         return [Finding(str(path), 1, "error", "The tables beside it can't be read.", str(error))]
-    return check_text(text, str(path), tables)
+    return [*check_text(text, str(path), tables), *_beside(path, text)]
+
+
+def _beside(path: Path, text: str) -> list[Finding]:
+    """What is wrong with the file of further examples, once the procedure itself can be read."""
+    more = examples_path(path)
+    if more is None:
+        return []
+    try:
+        procedure = Procedure.model_validate(plain_yaml.load(text))
+        return list(check_examples(procedure, more.read_text(encoding="utf-8"), str(more)))
+    except (yaml.YAMLError, ValidationError):
+        return []
+    except (OSError, UnicodeDecodeError) as error:
+        return [Finding(str(more), 1, "error", f"It can't be read: {error}.", "Make it a UTF-8 text file.")]
 
 
 def check_text(text: str, where: str, tables: Tables | None = None) -> list[Finding]:
