@@ -8,6 +8,7 @@ import pytest
 
 from cuecard.errors import FetchRefused
 from cuecard.prefetch.fetchers import McpFetcher
+from cuecard.prefetch.fetchers.base import TransientFetchError
 from cuecard.prefetch.types import FetchCall
 from tests.prefetch.helpers import dependency
 
@@ -25,3 +26,12 @@ async def test_an_mcp_tool_answers_with_its_record_and_an_unknown_one_is_named()
     unknown = dependency(fetch={"type": "mcp", "target": SERVER, "tool": "lose"})
     with pytest.raises(FetchRefused, match="it has track"):
         await fetcher.fetch(FetchCall("tracking", unknown))
+
+
+@pytest.mark.sockets
+@pytest.mark.slow
+async def test_an_mcp_server_that_cannot_start_is_named() -> None:
+    pytest.importorskip("langchain_mcp_adapters")
+    spec = dependency(fetch={"type": "mcp", "target": f"{sys.executable} -c pass", "tool": "track"})
+    with pytest.raises(TransientFetchError, match=r"tracking: the MCP server .* does not answer \(McpError"):
+        await McpFetcher().fetch(FetchCall("tracking", spec, {"parcel": "7"}))

@@ -67,7 +67,15 @@ class McpFetcher:
         else:
             command, *rest = shlex.split(source.target)
             connection = {"transport": "stdio", "command": command, "args": rest, "env": dict(os.environ)}
-        tools = await MultiServerMCPClient({"server": connection}).get_tools()  # type: ignore[dict-item]
+        try:
+            tools = await MultiServerMCPClient({"server": connection}).get_tools()  # type: ignore[dict-item]
+        except ExceptionGroup as group:
+            # The client's task group hides what happened; its first leaf is what can be mended.
+            told: BaseException = group
+            while isinstance(told, BaseExceptionGroup):
+                told = told.exceptions[0]
+            why = f"{type(told).__name__}: {told}"
+            raise TransientFetchError(dep, f"{dep}: the MCP server {source.target} does not answer ({why})") from group
         named = next((tool for tool in tools if tool.name == source.tool), None)
         if named is None:
             known = ", ".join(tool.name for tool in tools)
