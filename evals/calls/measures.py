@@ -167,6 +167,8 @@ def summary(rows: Sequence[Row], policy: str = OURS) -> dict[str, Any]:
         "fetches_mean": _rounded(sum(row.fetches for row in ours) / n if n else math.nan),
         "wasted_mean": _rounded(sum(row.wasted for row in ours) / n if n else math.nan),
         "hit_at": {str(k): hit_at(ours, k) for k in (1, 2, 3)},
+        "right_document": right_document(ours),
+        "right_document_live": right_document([row for row in rows if row.policy == NONE]),
         "overhead_ms_p50": _rounded(percentile(overheads, 50)),
         "overhead_ms_p95": _rounded(percentile(overheads, 95)),
         "diverged": sum(row.diverged for row in ours),
@@ -174,6 +176,12 @@ def summary(rows: Sequence[Row], policy: str = OURS) -> dict[str, Any]:
         "caller": ", ".join(sorted({row.caller for row in ours})),
         "data": "simulated",
     }
+
+
+def right_document(rows: Sequence[Row]) -> dict[str, Any]:
+    """Questions answered from documents, and the share answered from one that is known to hold the answer."""
+    right, n = sum(row.right for row in rows), sum(row.asked for row in rows)
+    return {"rate": _rounded(right / n) if n else None, "n": n, "ci95": list(wilson(right, n))}
 
 
 def hit_at(rows: Sequence[Row], k: int) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from cuecard.ledger import percentile
 from evals.calls.intervals import Interval, bootstrap_ratio, mean_interval, wilson
 from evals.calls.measures import Row as CallRow
-from evals.calls.measures import hidden, hidden_interval
+from evals.calls.measures import hidden, hidden_interval, right_document
 from evals.experiments.tools import Tools
 from evals.experiments.types import Measure, Options, Row, Unit
 
@@ -83,6 +83,7 @@ def figures_of(rows: Sequence[CallRow], policy: str) -> dict[str, Any]:
         "fetches": round(sum(row.fetches for row in own) / n, 2),
         "wasted": round(sum(row.wasted for row in own) / n, 2),
         "live": round(sum(row.live for row in own) / n, 2),
+        "right_document": right_document(own),
         "not_ready": sum(needs[how] for how in ("joined", "live", "missing")),
         "needs": sum(count for how, count in needs.items() if how != "write"),
         "hideable_s_per_call": round(saved.hideable_s / n, 3),
