@@ -10,6 +10,7 @@ from typing import Any
 from langgraph.store.base import BaseStore
 
 from cuecard.blackboard import Board, procedure_of, publish, restore
+from cuecard.boards import Boards
 from cuecard.clock import Clock, LoopClock, VirtualLoop
 from cuecard.context import Context
 from cuecard.events import EventLog, Listener, SessionStarted
@@ -24,6 +25,8 @@ from cuecard.planning import Planner
 from cuecard.playbook import Playbook
 from cuecard.pool import Pool
 from cuecard.precedents import Precedents, Redactor
+from cuecard.predictors.assemble import assemble
+from cuecard.predictors.counts import MemoryCounts
 from cuecard.prefetch.broker import Sink
 from cuecard.prefetch.flight import SessionId
 from cuecard.prefetch.types import Item
@@ -54,7 +57,7 @@ class Services:
         self.playbook = Playbook(self)
         self.traffic = Traffic()
         self._kits: dict[str, Kit] = {}
-        self._boards: dict[SessionId, Board] = {}
+        self._boards = Boards()
         self._starting: asyncio.Lock | None = None
         self._ready = False
         self._background: set[asyncio.Task[None]] = set()
@@ -97,6 +100,9 @@ class Services:
             self.slow_chat = self.chat
         else:
             self.slow_chat = await asyncio.to_thread(build_chat, settings, self.count_tokens, settings.supervisor_model)
+        if settings.learned_model is not None:
+            # Read now and kept by its reader: at the first pass it would stop all calls for a moment.
+            await asyncio.to_thread(assemble, MemoryCounts(), lambda _: None, model=settings.learned_model)
         if self.persist:
             where = settings.database_url or settings.data_dir / "precedents.sqlite"
             self.precedents = await Precedents.open(
@@ -109,7 +115,7 @@ class Services:
 
     async def aclose(self) -> None:
         """Finish what was begun: fetches withdrawn, writes completed, logs and precedents on disk."""
-        for board in list(self._boards.values()):
+        for board in self._boards.all():
             board.log.flush()
         for kit in self._kits.values():
             await kit.broker.aclose()
@@ -162,16 +168,24 @@ class Services:
     # --- boards ---------------------------------------------------------------------------------------------------
 
     def known_board(self, tenant: str, session_id: str) -> Board | None:
-        return self._boards.get(SessionId(tenant, session_id))
+        return self._boards.get(SessionId(tenant, session_id), self.clock.now())
 
     async def board(
-        self, session_id: str, context: Context, store: BaseStore | None, *, planner: Planner | None = None
+        self,
+        session_id: str,
+        context: Context,
+        store: BaseStore | None,
+        *,
+        planner: Planner | None = None,
+        held: bool = False,
     ) -> Board:
-        """This session's board: from memory, or taken over from the store."""
+        """This session's board: from memory, or taken over from the store. Who `held` it has to `release` it."""
         who = SessionId(context.tenant, session_id)
-        board = self._boards.get(who)
+        board = self._boards.get(who, self.clock.now(), held=held)
         if board is not None:
             return board
+        if store is not None:
+            await self._let_go()
         begun_with = await procedure_of(context.tenant, session_id, store) if store is not None else None
         if begun_with is not None:
             # A call goes on under the procedure that it began with: its desk means nothing to another.
@@ -180,7 +194,7 @@ class Services:
         log = EventLog(clock=self.clock.now, path=self.log_path(context.tenant, session_id))
         board = Board(context.tenant, session_id, kit, context, log, Pool(self.settings.pool_cap), planner=planner)
         resumed = store is not None and await restore(board, store)
-        known = self._boards.setdefault(who, board)
+        known = self._boards.add(who, board, self.clock.now(), held=held)
         if known is not board:
             # Two turns of a new session arrived together; the first to get here made the board.
             return known
@@ -206,7 +220,14 @@ class Services:
         """The session is over here: withdraw its fetches, forget its board."""
         who = SessionId(board.tenant, board.session_id)
         board.kit.broker.close(who)
-        self._boards.pop(who, None)
+        self._boards.pop(who)
+
+    async def _let_go(self) -> None:
+        """Forget boards that a graph server left here and that lie idle: the store holds what they would be told."""
+        for board in self._boards.idle(self.clock.now(), self.settings.session_idle_s):
+            if not board.kit.broker.in_flight(SessionId(board.tenant, board.session_id)):
+                self.release(board)
+                await asyncio.to_thread(board.log.flush)
 
     def log_path(self, tenant: str, session_id: str) -> Path | None:
         """Where this session's event log lies; None when none is kept."""

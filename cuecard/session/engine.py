@@ -70,6 +70,6 @@ class Engine:
         """
         name = session_id or uuid.uuid4().hex[:12]
         chosen = (context or Context()).model_copy(update={"procedure": procedure, "session_id": name})
-        board = await self.services.board(name, chosen, self.store, planner=planner)
+        board = await self.services.board(name, chosen, self.store, planner=planner, held=True)
         chosen = chosen.model_copy(update={"procedure": board.context.procedure})
         return Session(self.services, self.trigger, self.responder, board, chosen, self._turns)

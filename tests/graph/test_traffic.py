@@ -41,7 +41,7 @@ def test_patience_ends_and_other_passes_still_wait() -> None:
     async def scene() -> list[float]:
         traffic = Traffic()
         traffic.turn()
-        return await asyncio.gather(waited_s(traffic), waited_s(traffic))
+        return [*await asyncio.gather(waited_s(traffic), waited_s(traffic))]
 
     assert [round(one, 3) for one in run_virtual(scene())] == [PATIENCE_S, PATIENCE_S]
 

@@ -62,9 +62,10 @@ def test_a_thousand_random_requests_never_show_one_tenant_anothers_data(client: 
         assert any(mark.encode() in everything for mark in MARKS[tenant]), "its own data must show up to prove anything"
         assert not any(mark.encode() in everything for mark in MARKS[other])
         assert other.encode() not in everything
-    boards = client.gateway._services._boards
-    assert {who.tenant for who in boards} == {"acme", "globex"}
-    for who, board in boards.items():
+    boards = client.gateway._services._boards.all()
+    assert {board.tenant for board in boards} == {"acme", "globex"}
+    for board in boards:
+        who = board.tenant, board.session_id
         assert all((item.tenant, item.session) == who for item in board.pool.items if item.scope == "session")
 
 
