@@ -59,7 +59,7 @@ async def test_interim_transcripts_reach_the_ears_and_pass_on(call: Session) -> 
     heard = [interim("my policy number is 343705"), SleepFrame(0.6)]
     down, _ = await run_test(pipeline, frames_to_send=heard, start_timeout=10.0)
     assert any(isinstance(frame, InterimTranscriptionFrame) for frame in down)
-    assert [event.dep for event in call.log.events if isinstance(event, FetchStarted)] == ["identity"]
+    assert "identity" in [event.dep for event in call.log.events if isinstance(event, FetchStarted)]
     assert call.board.turn == 1
 
 
