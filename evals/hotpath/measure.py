@@ -4,7 +4,7 @@ import asyncio
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 
 from cuecard.blackboard import Board
 from cuecard.context import Context
+from cuecard.models.embeddings import Embedder, Matrix
 from cuecard.session import Engine, Session
 from cuecard.session.storage import open_storage
 from cuecard.settings import Settings
@@ -45,6 +46,7 @@ async def measure(
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(data_dir=Path(folder), event_logs=True, openai_api_key=None, openai_base_url=None)
         async with Engine.open(settings) as engine, open_storage(settings, persist=True) as storage:
+            counted = engine.services.embedder = _Counted(engine.services.embedder)
             session = await engine.session(PROCEDURE, session_id="measured", context=Context())
             await _history(session)
             floor = floor_graph().compile(checkpointer=storage.responder, store=storage.store)
@@ -55,7 +57,8 @@ async def measure(
             try:
                 rows = []
                 for n in range(turns):
-                    rows.append(await _one(engine, session, floor, config, LINES[n % len(LINES)] + f" ({n})", partials))
+                    words = LINES[n % len(LINES)] + f" ({n})"
+                    rows.append(await _one(counted, session, floor, config, words, partials))
                     on_turn()
             finally:
                 beside.cancel()
@@ -66,7 +69,7 @@ async def measure(
 
 
 async def _one(
-    engine: Engine, session: Session, floor: Any, config: dict[str, Any], words: str, partials: bool
+    counted: "_Counted", session: Session, floor: Any, config: dict[str, Any], words: str, partials: bool
 ) -> tuple[float, float, float, int]:
     """(floor, embedding, overhead) in milliseconds and embeddings run at the end of the turn; pauses between."""
     began = time.perf_counter()
@@ -75,7 +78,7 @@ async def _one(
             floor_ms = 1000.0 * (time.perf_counter() - began)
     await asyncio.sleep(0.05)
     began = time.perf_counter()
-    engine.services.embedder.embed([words])
+    counted.embed([words])
     embed_ms = 1000.0 * (time.perf_counter() - began)
     if partials:
         pieces = words.split()
@@ -84,10 +87,10 @@ async def _one(
             await asyncio.sleep(0.2)
     await asyncio.sleep(0.1)
     _keep_open(session.board)
-    counted = _Counted(engine.services.embedder)
-    with counted:
-        reply = await session.ask(words)
-    return floor_ms, embed_ms, reply.overhead_ms, counted.at_end
+    counted.begin(words)
+    async for _ in session.say(words):
+        counted.end()
+    return floor_ms, embed_ms, session.reply.overhead_ms, counted.at_end
 
 
 def _keep_open(board: Board) -> None:
@@ -96,22 +99,24 @@ def _keep_open(board: Board) -> None:
 
 
 class _Counted:
-    """Counts embeddings of the caller's words between final words and first word."""
+    """The embedder, counting how often words of the turn are embedded between final words and first word."""
 
-    def __init__(self, embedder: Any) -> None:
+    def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._real = embedder.embed
+        self._words = ""
         self.at_end = 0
 
-    def __enter__(self) -> None:
-        def embed(texts: Any) -> Any:
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        # Runs on threads; other calls' texts hold other words.
+        if self._words and any(self._words in text.casefold() for text in texts):
             self.at_end += 1
-            return self._real(texts)
+        return self._embedder.embed(texts)
 
-        self._embedder.embed = embed
+    def begin(self, words: str) -> None:
+        self._words, self.at_end = words.casefold(), 0
 
-    def __exit__(self, *_: object) -> None:
-        del self._embedder.embed
+    def end(self) -> None:
+        self._words = ""
 
 
 async def _history(session: Session) -> None:
