@@ -40,6 +40,8 @@ class Live:
     belief: Belief = field(default_factory=Belief)
     prior: Belief = field(default_factory=Belief)
     """The belief before these words."""
+    told: set[str] = field(default_factory=set)
+    """Facts that these words told or corrected."""
     stall_s: float = 0.0
     model_s: float = 0.0
     held: bool = False

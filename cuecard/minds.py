@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from cuecard.belief.model_classifier import ModelClassifier
 from cuecard.blackboard import Board
+from cuecard.events import Event, Listener
 from cuecard.kit import Kit
 from cuecard.planning import ByValue, Nothing, Planner
 from cuecard.predictors.assemble import assemble
@@ -14,6 +15,7 @@ from cuecard.predictors.imagined_caller import ModelCaller, SampledCaller
 from cuecard.predictors.llm import LLMPredictor
 from cuecard.predictors.mcts import ImaginedCaller, MCTSPredictor
 from cuecard.predictors.types import Predictor, TurnView
+from cuecard.prefetch.events import FetchEnded
 from sops.models import Procedure
 
 if TYPE_CHECKING:
@@ -43,6 +45,16 @@ class Minds:
         if key not in self._planners:
             self._planners[key] = ByValue(board.kit.procedure, price_s)
         return self._planners[key]
+
+    def time_sources(self, board: Board) -> Listener:
+        """Lets the scheduler learn, over all of the process's calls, how long each source really takes."""
+
+        def learn(event: Event) -> None:
+            planner = self.planner(board) if isinstance(event, FetchEnded) else None
+            if isinstance(event, FetchEnded) and event.how == "landed" and isinstance(planner, ByValue):
+                planner.scheduler.learn_latency(event.dep, event.took_s)
+
+        return learn
 
     def classifier(self, kit: Kit) -> ModelClassifier | None:
         """The slow model's classifier; None without a model."""

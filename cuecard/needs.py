@@ -15,6 +15,8 @@ from cuecard.prefetch.flight import SessionId
 from cuecard.prefetch.jobs import Wish, job_for
 from cuecard.prefetch.safety import forbidden_early, missing_facts
 from cuecard.prefetch.types import Fetched, FetchJob, Item, Missing, canonical, owner_of
+from cuecard.reasons import ago, what_for, why_not_early
+from sops.models import Dependency
 
 FIT_COSINE = 0.45
 """From here on a passage answers the live words well enough to be spoken as an offer (docs/decisions/0006)."""
@@ -96,16 +98,17 @@ async def _query_vector(board: Board, job: FetchJob) -> Vector:
     return await board.query_vectors.of(job.call.query)
 
 
+def searched_by_words_alone(spec: Dependency) -> bool:
+    """Whether the caller's words are the whole query; otherwise the procedure adds words of its own."""
+    return spec.query_template in (None, _WORDS_ALONE)
+
+
 def foresee_queries(board: Board, words: str, vector: Vector) -> None:
     """Have the queries embedded that these unfinished words may lead to and that say more than the words themselves.
 
     So the end of an unchanged turn embeds nothing, whether or not a search was sent out for them.
     """
-    wordy = [
-        dep
-        for dep in board.kit.rag_deps
-        if board.kit.procedure.dependencies[dep].query_template not in (None, _WORDS_ALONE)
-    ]
+    wordy = [dep for dep in board.kit.rag_deps if not searched_by_words_alone(board.kit.procedure.dependencies[dep])]
     if not wordy:
         return
     desk, procedure = board.desk, board.kit.procedure
@@ -129,14 +132,14 @@ def ready_item(board: Board, job: FetchJob, near: Sequence[Near] = ()) -> tuple[
     if exact is not None:
         # Of passages the best may have been brought again by another question, whose arguments it then bears.
         item = (nearest_item(there, vector) if vector is not None else None) or exact
-        return item, f"fetched {board.turn - exact.asked_turn} turns ago for {exact.for_action or exact.origin}"
+        return item, f"fetched {ago(board, exact)} for {what_for(exact)}"
     if job.key.dep not in board.kit.rag_deps:
         return None
     if vector is not None and (best := nearest_item(there, vector)) is not None:
         if any(board.pool.get(job.key.dep, one.args, now_s) for one in near):
-            return best, f"nearly the same question was asked {board.turn - best.asked_turn} turns ago"
+            return best, f"nearly the same question was asked {ago(board, best)}"
         if covered(board, job.key.dep, vector):
-            return best, f"a broad search brought its document {board.turn - best.asked_turn} turns ago"
+            return best, f"a broad search brought its document {ago(board, best)}"
     for pick in board.live.picks:
         if pick.item.dep == job.key.dep and pick.item.fresh(now_s) and pick.cosine >= FIT_COSINE:
             return pick.item, f"another question's passage fits these words (cosine {pick.cosine:.2f})"
@@ -182,7 +185,7 @@ async def meet(
         return _book(board, dep, job.key.args, Met(None, "missing", stall_s, outcome.reason), None)
     if not outcome.items:
         return _book(board, dep, job.key.args, Met(None, "missing", stall_s, NO_RECORD), None)
-    why = "a fetch for it was under way" if flight.joined else _why_not_early(board, dep)
+    why = "a fetch for it was under way" if flight.joined else why_not_early(board, dep)
     item = outcome.items[0]
     if (near or broad) and job.call.vector is not None:
         item = nearest_item(outcome.items, job.call.vector) or item
@@ -216,17 +219,6 @@ async def write_once(board: Board, dep: str, *, hold: Callable[[str], None]) -> 
     if isinstance(outcome, Fetched):
         raise FetchError(dep, f"{dep} returned nothing, so nobody can say that it happened")
     raise FetchError(dep, f"{outcome.reason}: {outcome.detail}")
-
-
-def _why_not_early(board: Board, dep: str) -> str:
-    forecast = board.forecast
-    if board.context.prefetch == "none":
-        return "nothing is fetched early"
-    if not forecast.actions:
-        return "no forecast had been made"
-    wanting = [name for name, action in board.kit.procedure.actions.items() if dep in action.needs]
-    p = max((forecast.p_action_within(name) for name in wanting), default=0.0)
-    return f"not fetched early: the last forecast gave it {p:.2f}"
 
 
 def _book(board: Board, dep: str, key: str, met: Met, item: Item | None) -> Met:

@@ -61,7 +61,8 @@ class Services:
         self._starting: asyncio.Lock | None = None
         self._ready = False
         self._background: set[asyncio.Task[None]] = set()
-        self.watchers: list[Callable[[Board], Listener]] = []
+        # Comparisons keep nothing, and so a seed's call is the same whichever calls this process played before.
+        self.watchers: list[Callable[[Board], Listener]] = [self.minds.time_sources] if persist else []
         """Asked for a listener whenever a session's log is opened; what they do must not take time."""
 
     @property

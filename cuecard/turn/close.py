@@ -37,5 +37,5 @@ def close_turn(board: Board, said: Said) -> None:
 
 
 def _happened(kind: str, said: Said, writes: dict[str, str]) -> bool:
-    """A write counts once it is in the books, whatever was said about it."""
-    return kind != "write" or bool(writes)
+    """A write counts once it is in the books, whatever was said about it; telling counts if there was what to tell."""
+    return bool(writes) if kind == "write" else kind in _FINAL or not said.lacking

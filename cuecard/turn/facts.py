@@ -18,6 +18,7 @@ def learn_facts(board: Board, settings: Settings) -> None:
         board.live.utterance, last_action=desk.last_action or None, known=desk.facts
     ):
         desk.facts[update.name] = update.value
+        board.live.told.add(update.name)
         if update.corrected:
             corrected.add(update.name)
             desk.fact_epochs[update.name] = desk.fact_epochs.get(update.name, 0) + 1

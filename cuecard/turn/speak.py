@@ -8,13 +8,16 @@ from cuecard.blackboard import Board
 from cuecard.context import Context
 from cuecard.errors import FetchError, ModelError
 from cuecard.events import Degraded
-from cuecard.needs import Met, meet, write_once
+from cuecard.needs import Met, meet, searched_by_words_alone, write_once
 from cuecard.policy import fill_reply
 from cuecard.prefetch.types import Item
 from cuecard.services import Services
 from cuecard.settled import stands
 from cuecard.turn.ask import ask_model
 from sops.models import Action
+
+QUOTE_COSINE = 0.3
+"""Of the worries and hesitations in the examples, passages below it were about something else (decision 0008)."""
 
 
 @dataclass(slots=True)
@@ -25,6 +28,8 @@ class Said:
     action: str
     tier: str
     sources: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
+    """Needs of the step that no item met: what it set out to say could not be said."""
 
 
 async def speak(board: Board, services: Services, context: Context, action: str, tier: str) -> Said:
@@ -36,17 +41,18 @@ async def speak(board: Board, services: Services, context: Context, action: str,
         board.log.emit(Degraded(part=error.dep, reason=str(error)))
         met = {}
     items = {dep: one.item for dep, one in met.items() if one.item is not None}
+    lacking = tuple(dep for dep in declared.needs if dep not in items)
     if board.live.prewritten and not any(one.item is None for one in met.values()):
         board.say(board.live.prewritten)
-        return Said(board.live.prewritten, action, tier, tuple(items))
+        return Said(board.live.prewritten, action, tier, tuple(items), lacking)
     # Playbook and rules call no model: the first because it is not needed, the second because it has just failed.
     if services.chat is not None and tier in {"single_call", "search"} and declared.kind != "write":
         text = await _from_model(board, services, context, action, items)
         if text:
-            return Said(text, action, tier, tuple(items))
+            return Said(text, action, tier, tuple(items), lacking)
     text = approved(board, declared, items)
     board.say(text)
-    return Said(text, action, tier, tuple(items))
+    return Said(text, action, tier, tuple(items), lacking)
 
 
 async def _meet_all(board: Board, action: str, declared: Action) -> dict[str, Met]:
@@ -108,8 +114,19 @@ def approved(board: Board, declared: Action, items: Mapping[str, Item], state: s
     for dep, item in {**earlier, **items}.items():
         values |= {f"{dep}.{field}": str(value) for field, value in item.data.items() if value is not None}
     for dep in declared.needs:
-        if dep in board.kit.rag_deps and dep in items:
+        if dep in items and dep in board.kit.rag_deps and _of_these_words(board, dep, items[dep]):
             values["answer"] = str(items[dep].data.get("answer") or "")
     state = board.live.belief.likely_state if state is None else state
     repeats = board.desk.repeats + 1 if declared is board.kit.procedure.actions.get(board.desk.last_action) else 0
     return fill_reply(declared, values, state=state, repeats=repeats).text
+
+
+def _of_these_words(board: Board, dep: str, passage: Item) -> bool:
+    """Whether a passage may be quoted to the caller: one that was found by more than their words must come near them.
+
+    A search that the procedure words itself always finds something, also for "I'm fetching my glasses" (decision 0008).
+    """
+    words = board.live.vector
+    if searched_by_words_alone(board.kit.procedure.dependencies[dep]) or words is None or passage.vector is None:
+        return True
+    return float(passage.vector @ words) >= QUOTE_COSINE

@@ -62,7 +62,8 @@ def check_procedures(path: Path, named: Iterable[str]) -> None:
         try:
             load_procedure(name)
         except ProcedureNotFound as error:
-            raise LogUnusable(f"{path}: follows {name!r}. {error} With --procedure it is played as another.") from error
+            remedy = "With --procedure it is played as another; of your own give the file: --procedure ./mine.yaml."
+            raise LogUnusable(f"{path}: follows {name!r}. {error} {remedy}") from error
 
 
 def _from_log(path: Path) -> list[Script]:

@@ -66,7 +66,10 @@ class McpFetcher:
             connection = {"transport": "streamable_http", "url": source.target, "headers": headers}
         else:
             command, *rest = shlex.split(source.target)
-            connection = {"transport": "stdio", "command": command, "args": rest, "env": dict(os.environ)}
+            # It sees the variable it was given, and none of this process's other secrets.
+            token = os.environ.get(source.auth_env) if source.auth_env else None
+            given = {source.auth_env: token} if source.auth_env and token else {}
+            connection = {"transport": "stdio", "command": command, "args": rest, "env": given}
         try:
             tools = await MultiServerMCPClient({"server": connection}).get_tools()  # type: ignore[dict-item]
         except ExceptionGroup as group:
