@@ -59,7 +59,8 @@ class Answers:
         answer = Answer(
             text, error, self._chat.tokens - spent, round(1000.0 * (first_s or took_s), 1), round(1000.0 * took_s, 1)
         )
-        _keep(kept, asdict(answer))
+        if not error:
+            _keep(kept, asdict(answer))
         return answer
 
     async def forecast(self, view: SessionView, horizon: int) -> Forecast:
@@ -68,7 +69,9 @@ class Answers:
         if kept is not None and kept.is_file():
             return _forecast(orjson.loads(kept.read_bytes()))
         made = await LLMPredictor(self._chat, load_procedure).predict(view, horizon)
-        _keep(kept, {**asdict(made), "utterances": [tuple(one) for one in made.utterances]})
+        if made.by == "llm":
+            # Otherwise it says why there is none, and is asked for again next time.
+            _keep(kept, {**asdict(made), "utterances": [tuple(one) for one in made.utterances]})
         return made
 
     def _kept(self, what: str, messages: Sequence[Message]) -> Path | None:
