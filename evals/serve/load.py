@@ -24,8 +24,6 @@ LINES = (
     "lovely weather for a drive today at least",
 )
 """Written for this bench; nothing is tuned on them."""
-RAMP_S = 5.0
-"""In this time everybody takes the first turn, in which sessions are made; it is not measured."""
 EVERY_S = 3.0
 ALONE_S = 0.4
 """A single caller speaks more often, or there would be too few turns to tell anything."""
@@ -45,6 +43,8 @@ class Task(NamedTuple):
     seconds: float
     pace: Pace
     prefix: str
+    ramp_s: float
+    """In this time everybody takes the first turn, in which sessions are made; it is not measured."""
 
 
 class Waits(NamedTuple):
@@ -66,7 +66,7 @@ class _Callers:
 
     def _now_s(self) -> float:
         """Measured time: negative while everybody takes the first turn."""
-        return time.perf_counter() - self._began_s - RAMP_S
+        return time.perf_counter() - self._began_s - self._task.ramp_s
 
     async def run(self) -> Waits:
         callers = [self._caller(n) for n in range(self._task.n_sessions)]
@@ -86,7 +86,7 @@ class _Callers:
         task, pause = self._task, self._pause()
         line = Connection(task.gateway_port)
         name = f"{task.prefix}-{n}"
-        await asyncio.sleep(self._rng.random() * (RAMP_S - 1.0))
+        await asyncio.sleep(self._rng.random() * (task.ramp_s - 1.0))
         await self._say(line, name, 0)
         # Calls are met at any point of a pause, not all at the beginning of one.
         due_s = 0.0 if task.pace == "at_once" else self._rng.random() * pause()
@@ -109,7 +109,7 @@ class _Callers:
 
     async def _bare(self, n: int) -> None:
         line = Connection(self._task.model_port)
-        await asyncio.sleep(RAMP_S + BARE_EVERY_S * n / N_BARE)
+        await asyncio.sleep(self._task.ramp_s + BARE_EVERY_S * n / N_BARE)
         while self._now_s() < self._task.seconds:
             self.bare.append((await first_word(line, "fake", LINES[n], {}))[0])
             await asyncio.sleep(BARE_EVERY_S * self._rng.uniform(0.7, 1.3))

@@ -27,6 +27,7 @@ class Round(NamedTuple):
     n_sessions: int
     seconds: float
     pace: Pace = "people"
+    ramp_s: float = 6.0
 
     @property
     def name(self) -> str:
@@ -40,7 +41,7 @@ ROUNDS = (
     Round(100, 20.0, "every_3s"),
     Round(100, 2.0, "at_once"),
 )
-QUICK_ROUNDS = (Round(1, 3.0), Round(100, 7.0), Round(100, 1.0, "at_once"))
+QUICK_ROUNDS = (Round(1, 2.0, ramp_s=1.5), Round(100, 5.0, ramp_s=4.0), Round(100, 0.5, "at_once", ramp_s=3.0))
 
 Figures = dict[str, dict[str, dict[str, float | int]] | str]
 
@@ -71,7 +72,7 @@ def measure(*, quick: bool = False, on_step: Callable[[str], None] = lambda _: N
                 on_step(f"{storage}: {one.name} sessions")
                 prefix = f"{storage}-{one.name}"
                 rows[one.name] = _summary(
-                    talk(Task(port, model_port, one.n_sessions, one.seconds, one.pace, prefix)), one.seconds
+                    talk(Task(port, model_port, one.n_sessions, one.seconds, one.pace, prefix, one.ramp_s)), one.seconds
                 )
             figures[storage] = rows
     return figures
