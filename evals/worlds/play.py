@@ -242,11 +242,11 @@ class Stage:
 
     def _overhear(self, turn: Turn) -> None:
         """Unfinished words have given the next question away."""
-        self._order([*self.live.turns, turn])
         for need in turn.needs:
             good_for_s = max(PARTIAL_LEAD_S, self.policy.refetch_share * self.world.shape.ttl_s)
             if need.kind == "question" and self.live.fresh_for_s(need) <= good_for_s:
                 self._request(Wish(need, URGENT, 1.0))
+        self._order([*self.live.turns, turn])  # after the question itself: pipes may be few
 
     def _request(self, wish: Wish) -> None:
         job = self.jobs.of(wish.need)
