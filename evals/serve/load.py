@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 import orjson
 
-from evals.callers.timing import draw_turn_s
+from evals.callers.timing import LONGEST_S, draw_turn_s
 from evals.serve.wire import Connection, read_chunk
 
 LINES = (
@@ -88,8 +88,7 @@ class _Callers:
         name = f"{task.prefix}-{n}"
         await asyncio.sleep(self._rng.random() * (task.ramp_s - 1.0))
         await self._say(line, name, 0)
-        # Calls are met at any point of a pause, not all at the beginning of one.
-        due_s = 0.0 if task.pace == "at_once" else self._rng.random() * pause()
+        due_s = 0.0 if task.pace == "at_once" else self._rest_of(pause)
         turn = 0
         while due_s < task.seconds:
             await asyncio.sleep(max(0.0, due_s - self._now_s()))
@@ -103,6 +102,12 @@ class _Callers:
             # From the end of speech to the next end of speech, the agent's in between.
             due_s = max(spoke_s + pause(), self._now_s() + (ALONE_S if task.n_sessions == 1 else 0.0))
         await line.aclose()
+
+    def _rest_of(self, pause: Callable[[], float]) -> float:
+        """What is left of the pause in which a call is met at some moment: a long one is met more often."""
+        while self._rng.random() > (whole_s := pause()) / LONGEST_S:
+            pass
+        return self._rng.random() * whole_s
 
     async def _say(self, line: Connection, name: str, turn: int) -> tuple[float, bool]:
         return await first_word(line, "insurance_renewal", LINES[turn % len(LINES)], {"x-session-id": name})
