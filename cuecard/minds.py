@@ -96,11 +96,6 @@ class Minds:
             self._bank = QuestionBank(self._services.precedents, self._asks)
         return self._bank
 
-    def prewrites(self) -> bool:
-        """Whether replies are written ahead."""
-        wanted = self._services.settings.prewrite
-        return wanted if wanted is not None else self._services.slow_chat is not None
-
     def ponders(self, board: Board) -> bool:
         """Whether this pass searches the tree: only where it was asked for."""
         wanted = board.context.search

@@ -43,8 +43,8 @@ class Settings(BaseSettings):
     playbook_agreement: float = 0.8
     """Share of similar precedents that must agree before no model is asked."""
     playbook_min_precedents: int = 5
-    prewrite: bool | None = None
-    """Write replies to likely sentences ahead, to be said only if they fit. None: where a model is configured."""
+    prewrite: bool = False
+    """Write replies to likely sentences ahead, to be said only if they fit. Off: one turn in fifty uses one (E10)."""
     search: bool = False
     """Let tree search decide uncertain turns. Never in the critical path by default."""
     thompson: bool = False

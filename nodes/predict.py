@@ -32,7 +32,7 @@ async def predict(state: SupervisorState, runtime: Runtime[Context], *, services
         )
     )
     wanted = plan(board, services)
-    if services.minds.prewrites():
+    if services.settings.prewrite:
         await prewrite(board, services)
     return {"wanted": wanted}
 

@@ -34,6 +34,7 @@ async def learned_bank(precedents: Precedents, sop: str, embedder: Embedder) -> 
                     mood=call.turns[turn]["mood"],
                     state=view.state,
                     source=view.source,
+                    due=view.due,
                     utterance=view.utterance,
                     question=asks(sop, view),
                     embedding=vectors[turn] if view.utterance else None,

@@ -1,7 +1,7 @@
 """Recorded calls as a predictor sees them, and the counts that a history of them leaves behind."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -68,7 +68,10 @@ def later(sop: str) -> list[Call]:
 def _call(row: dict[str, Any]) -> Call:
     turns = row["reference_outputs"]["turns"]
     views = tuple(TurnView(t["words"], t["state"], t["action"], t["reply"], t["source"]) for t in turns)
-    return Call(row["inputs"]["sop"], row["inputs"]["seed"], tuple(turns), views, row["split"][0])
+    call = Call(row["inputs"]["sop"], row["inputs"]["seed"], tuple(turns), views, row["split"][0])
+    # As a deployment keeps them: each turn with the step that the rules expected after it.
+    due = [prior_of(call.sop).expect(call.view(index), len(OFFSETS)).due for index in range(len(turns))]
+    return replace(call, views=tuple(view._replace(due=step) for view, step in zip(views, due, strict=True)))
 
 
 def fitted(calls: Sequence[Call], half_life_sessions: float | None = HALF_LIFE_SESSIONS) -> MemoryCounts:
