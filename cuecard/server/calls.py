@@ -4,14 +4,18 @@ import asyncio
 import logging
 import time
 from contextlib import aclosing
+from datetime import UTC, datetime
 
 from cuecard.events import Event
+from cuecard.server.errors import ApiError
 from cuecard.server.placing import Again, Instead, Next, Wish, fold, place
 from cuecard.server.turns import LiveTurn
 from cuecard.session import Past, Piece, Session
 
 log = logging.getLogger(__name__)
 
+ENDED_IDLE_S = 60.0
+"""A call that has ended is kept this long, for a late repeat of its last request."""
 HUSH_S = 0.3
 """A hushed turn gets this long to end by itself before it is dropped: it may hang on a slow source."""
 
@@ -63,6 +67,8 @@ class Call:
         session, wish = self.session, turn.wish
         past = await session.past()
         plan = place(wish, past)
+        if isinstance(plan, Next):
+            self._is_no_older_call(wish, past)
         if isinstance(plan, Instead) and self._wrote_last(past):
             # What was executed cannot be taken back, so other words come after it.
             plan = Next(wish.words)
@@ -78,6 +84,18 @@ class Call:
         async with aclosing(speech) as pieces:
             async for piece in pieces:
                 turn.put(piece)
+
+    def _is_no_older_call(self, wish: Wish, past: Past) -> None:
+        """ApiError when a conversation begins under the name of a call that is over: its caller may be another."""
+        if wish.history or past.at is None:
+            return
+        kept_s = ENDED_IDLE_S if past.desk.get("ended") else self.session.services.settings.session_idle_s
+        if (datetime.now(UTC) - past.at).total_seconds() > kept_s:
+            message = (
+                f"The call {self.session.session_id!r} is over, and nothing said in it holds for another. "
+                "Give each call a name of its own: X-Session-Id, metadata.session_id or `user`."
+            )
+            raise ApiError(409, message, code="session_over")
 
     def _wrote_last(self, past: Past) -> bool:
         action = self.session.board.kit.procedure.actions.get(past.desk.get("last_action", ""))

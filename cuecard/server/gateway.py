@@ -12,7 +12,7 @@ import anyio.lowlevel
 from cuecard.blackboard import procedure_of
 from cuecard.context import Context
 from cuecard.prefetch.flight import SessionId
-from cuecard.server.calls import Call
+from cuecard.server.calls import ENDED_IDLE_S, Call
 from cuecard.server.errors import ApiError
 from cuecard.server.keys import load_keys
 from cuecard.server.metrics import Metrics
@@ -27,8 +27,6 @@ from sops.loader import names
 log = logging.getLogger(__name__)
 
 REAP_EVERY_S = 15.0
-ENDED_IDLE_S = 60.0
-"""A call that has ended is kept this long, for a late repeat of its last request."""
 
 
 class Gateway:

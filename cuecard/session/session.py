@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from cuecard.blackboard import Board
@@ -50,6 +51,8 @@ class Past(NamedTuple):
     messages: tuple[Message, ...] = ()
     desk: dict[str, Any] = {}  # noqa: RUF012 - a NamedTuple's default, never changed
     checkpoint_id: str | None = None
+    at: datetime | None = None
+    """When the last turn was committed."""
 
 
 class Session:
@@ -135,7 +138,9 @@ class Session:
             values = found.checkpoint["channel_values"]
             turn = values.get("turn", 0)
             if before_turn is None or turn < before_turn:
-                return Past(turn, tuple(values.get("messages", ())), values.get("desk", {}), found.checkpoint["id"])
+                saved = found.checkpoint
+                messages, at = tuple(values.get("messages", ())), datetime.fromisoformat(saved["ts"])
+                return Past(turn, messages, values.get("desk", {}), saved["id"], at)
             found = await saver.aget_tuple(found.parent_config) if found.parent_config else None
         return Past()
 
