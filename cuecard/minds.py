@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 from cuecard.belief.model_classifier import ModelClassifier
 from cuecard.blackboard import Board
 from cuecard.events import Event, Listener
+from cuecard.habitual import ByHabits
 from cuecard.kit import Kit
 from cuecard.planning import ByValue, Nothing, Planner
+from cuecard.precedents import Precedents
 from cuecard.predictors.assemble import assemble
 from cuecard.predictors.bank import QuestionBank
 from cuecard.predictors.counts import CountSource, MemoryCounts
@@ -15,7 +17,10 @@ from cuecard.predictors.imagined_caller import ModelCaller, SampledCaller
 from cuecard.predictors.llm import LLMPredictor
 from cuecard.predictors.mcts import ImaginedCaller, MCTSPredictor
 from cuecard.predictors.types import Predictor, TurnView
+from cuecard.prefetch.allowance import Allowance
 from cuecard.prefetch.events import FetchEnded
+from cuecard.prefetch.scheduler import Scheduler
+from cuecard.taught import Taught
 from sops.models import Procedure
 
 if TYPE_CHECKING:
@@ -27,7 +32,8 @@ class Minds:
 
     def __init__(self, services: "Services") -> None:
         self._services = services
-        self._planners: dict[str, Planner] = {}
+        self._by_value: dict[str, ByValue] = {}
+        self._by_habits: dict[tuple[str, str], ByHabits] = {}
         self._classifiers: dict[str, ModelClassifier] = {}
         self._searches: dict[str, MCTSPredictor] = {}
         self._predictors: dict[tuple[str, str], Predictor] = {}
@@ -42,16 +48,33 @@ class Minds:
         ours = self._services.settings.price_s
         price_s = board.context.price_s if board.context.price_s is not None else ours
         key = f"{board.kit.path}@{price_s}"
-        if key not in self._planners:
-            self._planners[key] = ByValue(board.kit.procedure, price_s)
-        return self._planners[key]
+        if key not in self._by_value:
+            self._by_value[key] = ByValue(board.kit.procedure, price_s)
+        if self._services.precedents is None:
+            return self._by_value[key]
+        if (board.tenant, key) not in self._by_habits:
+            taught = self._taught(board, self._services.precedents, self._by_value[key].scheduler)
+            self._by_habits[board.tenant, key] = ByHabits(self._by_value[key], taught)
+        return self._by_habits[board.tenant, key]
+
+    def _taught(self, board: Board, precedents: Precedents, scheduler: Scheduler) -> Taught:
+        return Taught(
+            precedents,
+            board.tenant,
+            board.kit.procedure,
+            board.kit.embed,
+            self._services.in_background,
+            scheduler.latencies_s,
+            scheduler.price_s,
+            Allowance(self._services.settings.waste_allowance),
+        )
 
     def time_sources(self, board: Board) -> Listener:
         """Lets the scheduler learn, over all of the process's calls, how long each source really takes."""
 
         def learn(event: Event) -> None:
             planner = self.planner(board) if isinstance(event, FetchEnded) else None
-            if isinstance(event, FetchEnded) and event.how == "landed" and isinstance(planner, ByValue):
+            if isinstance(event, FetchEnded) and event.how == "landed" and isinstance(planner, ByValue | ByHabits):
                 planner.scheduler.learn_latency(event.dep, event.took_s)
 
         return learn

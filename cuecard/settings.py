@@ -39,6 +39,8 @@ class Settings(BaseSettings):
     picks: int = 3
     price_s: float = 0.0
     """Extra price of every fetch, in seconds of stall: the knob that trades waste for waiting."""
+    waste_allowance: float = Field(default=4.0, ge=0.0)
+    """Fetches a call may make in vain, on average, because past calls suggest them; their price follows from it."""
 
     playbook_agreement: float = 0.8
     """Share of similar precedents that must agree before no model is asked."""

@@ -7,6 +7,7 @@ from sqlalchemy import Connection, Engine, select
 
 from cuecard.precedents.engine import reading
 from cuecard.precedents.names import known_as
+from cuecard.precedents.past import PastStep, past_calls
 from cuecard.precedents.questions import typical
 from cuecard.precedents.schema import sessions, tenants
 from cuecard.precedents.similar import NOBODY, Candidates, Situation, candidates
@@ -42,6 +43,11 @@ class Reader:
         with reading(self.engine) as connection, self._lock:
             known = self._with_topics(connection, name)
             return {} if known is None else typical(connection, *known, sop, topic_ids)
+
+    def past_calls(self, name: str, sop: str, limit: int) -> list[list[PastStep]]:
+        with reading(self.engine) as connection:
+            tenant = self._tenant(connection, name)
+            return [] if tenant is None else past_calls(connection, tenant, sop, limit)
 
     def tenants_with(self, session: str) -> list[str]:
         """Tenants that have stored a call of that name."""

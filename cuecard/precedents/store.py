@@ -16,6 +16,7 @@ from cuecard.models.embeddings import Embedder
 from cuecard.precedents.counts import StoredCounts
 from cuecard.precedents.engine import open_engine
 from cuecard.precedents.migrations import migrate
+from cuecard.precedents.past import PastStep
 from cuecard.precedents.reader import Reader
 from cuecard.precedents.redact import Redactor
 from cuecard.precedents.similar import Candidates, Situation
@@ -153,6 +154,10 @@ class Precedents:
     async def typical_questions(self, tenant: str, sop: str, topics: Sequence[int]) -> dict[int, str]:
         """For each topic, the sentence that speaks for it."""
         return await self._read(self._reader.typical_questions, tenant, sop, topics)
+
+    async def past_calls(self, tenant: str, sop: str, limit: int = 400) -> list[list[PastStep]]:
+        """The finished ones among that procedure's most recent calls, newest first, their turns in order."""
+        return await self._read(self._reader.past_calls, tenant, sop, limit)
 
     async def forget_session(self, tenant: str, session: str) -> int:
         """Remove a call and what it taught. Returns how many turns it had."""
