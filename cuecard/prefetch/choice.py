@@ -1,4 +1,4 @@
-"""Which of the prospects to fetch now, in what order: the rule that every scheduler of ours goes by."""
+"""Which of the prospects to fetch now, in what order: the rule of whoever plans by habits."""
 
 from collections.abc import Callable
 from dataclasses import replace

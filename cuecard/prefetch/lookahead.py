@@ -3,6 +3,7 @@
 A supervisor's pass takes seconds, and the next turn may be over before it ends. What follows from habits depends only
 on where the call stands (`Place`), so a pass leaves *standing orders* for each place the next turn may lead to. They
 go out the moment it is known which, and the following pass only has to renew them (docs/decisions/0145).
+So it is in the simulated worlds; real calls ask for the orders of the present place when a pass ends (0155).
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Our scheduler in a world: what it has learned from the training calls, and what it asks for in a call."""
+"""The scheduler of habits in a world: what it has learned from the training calls, and what it asks for in a call."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -38,7 +38,11 @@ def past_call(world: World, call: Sequence[Turn], hears: Sequence[bool]) -> list
 
 @dataclass
 class Ours:
-    """The product's scheduler: habits of past calls, value against waiting, standing orders, partial transcripts."""
+    """Habits of past calls, value against waiting, standing orders, partial transcripts.
+
+    The product's code decides what is worth fetching; its own calls weigh a forecast first, add what habits find, and
+    send no standing orders (docs/decisions/0155).
+    """
 
     ahead: Lookahead
     needs: dict[str, Need]
@@ -62,7 +66,7 @@ class Ours:
 def ours(
     world: World, training: Sequence[Sequence[Turn]], price_s: float = 0.0, allowance: Allowance | None = None
 ) -> Ours:
-    """The product's scheduler as it would be after these calls; the price follows from the allowance."""
+    """The scheduler as it would be after these calls; the price follows from the allowance."""
     shape = world.shape
     dice = np.random.default_rng(7)
     heard = [[bool(dice.random() < PARTIAL_RECALL) for _ in call] for call in training]
