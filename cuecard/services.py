@@ -19,6 +19,7 @@ from cuecard.log_files import log_file
 from cuecard.minds import Minds
 from cuecard.models.chat import Chat, build_chat
 from cuecard.models.embeddings import Embedder, load_embedder, weights_name
+from cuecard.models.threads import use_one_thread
 from cuecard.models.tokens import Count, counter, estimate
 from cuecard.models.vector_cache import CachedEmbedder
 from cuecard.planning import Planner
@@ -92,6 +93,7 @@ class Services:
 
     async def _load(self) -> None:
         settings = self.settings
+        use_one_thread()
         self.embedder = await asyncio.to_thread(load_embedder, settings.embedding_model)
         self.count_tokens = await asyncio.to_thread(counter)
         self.chat = await asyncio.to_thread(build_chat, settings, self.count_tokens)

@@ -11,6 +11,7 @@ from cuecard.belief.ear import trained_head
 from cuecard.belief.features import Floats
 from cuecard.belief.types import Belief
 from cuecard.models.embeddings import load_embedder
+from cuecard.models.threads import use_one_thread
 from sops import Procedure
 from sops.models import Cohort, Mood, State
 
@@ -65,6 +66,7 @@ def test_a_caller_is_expected_to_move_on_from_an_answer(classifier: EmbeddedClas
 
 
 def test_the_judgement_is_fast_enough_for_the_responder(classifier: EmbeddedClassifier) -> None:
+    use_one_thread()
     text = "yeah no that's fine but what about my daughter she passed her test in march"
     vector = load_embedder().embed([text])[0]
     laps = []

@@ -33,5 +33,5 @@ async def test_an_mcp_tool_answers_with_its_record_and_an_unknown_one_is_named()
 async def test_an_mcp_server_that_cannot_start_is_named() -> None:
     pytest.importorskip("langchain_mcp_adapters")
     spec = dependency(fetch={"type": "mcp", "target": f"{sys.executable} -c pass", "tool": "track"})
-    with pytest.raises(TransientFetchError, match=r"tracking: the MCP server .* does not answer \(McpError"):
+    with pytest.raises(TransientFetchError, match=r"tracking: the MCP server .* does not answer \(\w+Error"):
         await McpFetcher().fetch(FetchCall("tracking", spec, {"parcel": "7"}))
