@@ -154,8 +154,11 @@ def _auc_rate(judged: Sequence[Judged]) -> Rate:
 
 def auc(values: npt.NDArray[np.float64], positive: npt.NDArray[np.bool_]) -> float:
     """P(a positive's value is above a negative's), ties counting half."""
-    above = values[positive][:, None] - values[~positive][None, :]
-    return float(np.mean((above > 0) + 0.5 * (above == 0)))
+    # By ranks (Mann and Whitney): comparing all pairs takes minutes where there are thousands of each.
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(count) - (count - 1) / 2.0)[place]
+    n = int(positive.sum())
+    return float((ranks[positive].sum() - n * (n + 1) / 2.0) / (n * (len(values) - n)))
 
 
 def _ece_rate(confidence: npt.NDArray[np.float64], right: npt.NDArray[np.bool_]) -> Rate:
