@@ -41,7 +41,7 @@ ROUNDS = (
     Round(100, 20.0, "every_3s"),
     Round(100, 2.0, "at_once"),
 )
-QUICK_ROUNDS = (Round(1, 2.0, ramp_s=1.5), Round(100, 5.0, ramp_s=4.0), Round(100, 0.5, "at_once", ramp_s=3.0))
+QUICK_ROUNDS = (Round(1, 2.0, ramp_s=1.5), Round(100, 5.0, ramp_s=4.0))
 
 Figures = dict[str, dict[str, dict[str, float | int]] | str]
 
