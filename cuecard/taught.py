@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import re
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 
@@ -13,6 +12,7 @@ from cuecard.past_calls import PastCalls, lookahead, past_calls, searched_by
 from cuecard.precedents import Precedents
 from cuecard.precedents.past import PastStep
 from cuecard.precedents.topics import SAME_TOPIC
+from cuecard.predictors.bank import sayable
 from cuecard.predictors.types import TurnView, Vector
 from cuecard.prefetch.allowance import Allowance
 from cuecard.prefetch.asked import Embed
@@ -24,8 +24,6 @@ MINIMUM = 30
 EVERY = 50
 """Calls after which the lesson is learned again."""
 
-_STAND_IN = re.compile(r"\s*\{\w+\}")
-"""What stands in a kept sentence where a personal value was: nobody says it."""
 _log = logging.getLogger(__name__)
 
 InBackground = Callable[[Coroutine[object, object, None]], None]
@@ -104,7 +102,7 @@ class Taught:
     async def _read_sentences(self) -> None:
         topics = [int(topic) for topic in self.asked_of]
         said = await self.precedents.typical_questions(self.tenant, self.procedure.name, topics) if topics else {}
-        plain = {str(topic): _STAND_IN.sub("", words).strip() for topic, words in said.items()}
+        plain = {str(topic): sayable(words) for topic, words in said.items()}
         new = [topic for topic, words in plain.items() if self.sentences.get(topic) != words]
         rows = await asyncio.to_thread(self.embed, [plain[topic] for topic in new]) if new else ()
         vectors = {topic: self._vectors[topic] for topic in plain if topic not in new}

@@ -19,6 +19,11 @@ LOOK_BACK = 3
 _STAND_IN = re.compile(r"\s*\{\w+\}")
 
 
+def sayable(kept: str) -> str:
+    """A kept sentence without what stands in it for personal values: nobody says that."""
+    return _STAND_IN.sub("", kept).strip()
+
+
 class QuestionBank:
     """Questions of other callers of the same tenant and procedure, by what usually comes next.
 
@@ -52,7 +57,7 @@ class QuestionBank:
             return ()
         said = await self._precedents.typical_questions(view.tenant, view.sop, wanted)
         return tuple(
-            Utterance(_STAND_IN.sub("", said[int(topic)]), p, offset, "bank")
+            Utterance(sayable(said[int(topic)]), p, offset, "bank")
             for offset, topics_at in enumerate(likely, start=1)
             for topic, p in topics_at
             if int(topic) in said
