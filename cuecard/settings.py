@@ -78,7 +78,9 @@ class Settings(BaseSettings):
 
     @property
     def has_model(self) -> bool:
-        return self.openai_api_key is not None or self.openai_base_url is not None
+        """An endpoint is configured; variables that are set but empty configure none."""
+        key = self.openai_api_key.get_secret_value() if self.openai_api_key is not None else ""
+        return bool(key or self.openai_base_url)
 
 
 @lru_cache(maxsize=1)
