@@ -7,6 +7,7 @@ from typing import Protocol
 from cuecard.blackboard import Board
 from cuecard.broad import broad_searches, the_rest
 from cuecard.contents import BROAD_K
+from cuecard.needs import LIKELY_STATE
 from cuecard.policy import choose
 from cuecard.predictors.types import Vector
 from cuecard.prefetch.flight import SessionId
@@ -20,10 +21,8 @@ QUESTION = 0.25
 """From this probability on, half-heard words count as the beginning of a question (docs/decisions/0203)."""
 REDO_S = 0.2
 """What a fetch must save where the same was fetched with an argument less, which may do (docs/decisions/0204)."""
-LIKELY_STATE = 0.15
-"""States below this probability do not send fetches out on half-heard words."""
 LIKELY_QUESTION = 0.1
-"""The same for a search, which is cheap and has the least time."""
+"""`LIKELY_STATE` for a search, which is cheap and has the least time."""
 
 
 class Planner(Protocol):
