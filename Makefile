@@ -23,7 +23,7 @@ check: .venv/ready  ## format, lint, types, layers, procedures
 dev: .venv/ready  ## LangGraph's dev server with both graphs, offline; Studio can connect to it (PORT=2030 for another port)
 	.venv/bin/langgraph dev --no-browser --port $(PORT) --n-jobs-per-worker 50
 
-bench: .venv/ready .venv/trained  ## what was measured, measured again here
+bench: .venv/ready  ## what was measured, measured again here
 	.venv/bin/cuecard bench hotpath
 
 .venv/ready: pyproject.toml requirements.lock
@@ -32,12 +32,6 @@ bench: .venv/ready .venv/trained  ## what was measured, measured again here
 	else \
 	  python3 -m venv .venv && $(PY) -m pip install -q -r requirements.lock && $(PY) -m pip install -q --no-deps -e . ; \
 	fi
-	@touch $@
-
-# The training framework is large and only `cuecard train` needs it.
-.venv/trained: .venv/ready requirements-train.lock
-	@if command -v uv >/dev/null 2>&1; then uv pip install -q -p .venv -r requirements-train.lock; \
-	else $(PY) -m pip install -q -r requirements-train.lock; fi
 	@touch $@
 
 clean:

@@ -26,11 +26,13 @@ def command(
     latest tenth of the calls must beat it there before anything is replaced.
     """
     from cuecard.cli.output import console, print_json, progress, stderr
+    from cuecard.predictors.training.extra import require_training
     from cuecard.predictors.training.fit import Plan
     from evals.real.files import load_drawings, load_sessions, workshop
     from evals.real.splits import at_random, by_time, in_time_order
     from evals.real.training import train_file
 
+    require_training()
     sessions = in_time_order(load_sessions(data, lambda line: stderr.print(line)))
     if hold_out == "random":
         sessions = at_random(sessions, seed).train

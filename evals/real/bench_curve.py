@@ -11,6 +11,7 @@ from typing import Any
 from rich.progress import Progress
 
 from cuecard.predictors.learned import LearnedPredictor
+from cuecard.predictors.training.extra import require_training
 from cuecard.predictors.training.fit import Plan
 from evals.real.curve import CurvePlan, curve
 from evals.real.curve_plot import draw
@@ -38,6 +39,8 @@ def run_curve(
 
     A run that was cut off goes on with the subsets that are left, if it is started in the same way.
     """
+    if learn:
+        require_training()
     split = at_random(load_sessions(data, say), plan.seed)
     prior = load_drawings(sops)
     picked = sorted(random.Random(plan.seed).sample(range(len(split.test)), min(n_test, len(split.test))))

@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.progress import Progress
 
+from cuecard.predictors.training.extra import require_training
 from cuecard.predictors.training.fit import Plan
 from evals.real.embedded import with_embeddings
 from evals.real.files import load_sessions, workshop
@@ -26,6 +27,8 @@ def run_states(
     say: Callable[[str], None],
 ) -> dict[str, Any]:
     """The object `bench state` prints. `model` is where the model for this split goes; None: counts alone."""
+    if model is not None:
+        require_training()
     split = parts(load_sessions(data, say), load_sessions(test, say) if test is not None else None)
     # These sets have no clock and lie domain by domain, and the mixture is fitted on the latest sessions.
     split = split._replace(train=random.Random(seed).sample(split.train, len(split.train)))

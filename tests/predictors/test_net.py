@@ -2,10 +2,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse  # type: ignore[import-untyped]
 
 from cuecard.predictors.training.net import Batch, Regularised, Size, forward, fresh, gradients, softmax
-
-sparse = pytest.importorskip("scipy.sparse")
 
 NO_DROPOUT = Regularised(drop_hidden=0.0, drop_marks=0.0, smoothing=0.1)
 HEADS = [slice(0, 4), slice(4, 7)]

@@ -6,10 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cuecard.errors import CuecardError
 from cuecard.models.embeddings import DIM, Matrix
 from cuecard.predictors.features import marks
 from cuecard.predictors.graph import Expected
 from cuecard.predictors.learned import LearnedPredictor, ModelFileError
+from cuecard.predictors.training import extra
 from cuecard.predictors.training.fit import Plan
 from cuecard.predictors.training.net import Size
 from cuecard.predictors.types import SessionView
@@ -17,9 +19,6 @@ from evals.real.sessions import DataError, Session
 from evals.real.training import Workshop, fingerprints, train_file
 from evals.real.views import turn_views, view_at
 from tests.real.calls import balance_call
-
-pytest.importorskip("onnx")
-pytest.importorskip("scipy")
 
 
 class Hashed:
@@ -32,6 +31,12 @@ class Hashed:
                 out[row, sum(map(ord, word)) % DIM] += 1.0
         unit: Matrix = out / np.linalg.norm(out, axis=1, keepdims=True)
         return unit
+
+
+def test_training_without_its_extra_is_refused_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extra, "find_spec", lambda name: None)
+    with pytest.raises(CuecardError, match=r"scipy and onnx: pip install 'cuecard\[train\]'"):
+        extra.require_training()
 
 
 def calls(*numbers: int) -> list[Session]:
