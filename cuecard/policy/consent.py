@@ -1,4 +1,4 @@
-"""Whether a yes is one that may be acted on: what is written cannot be taken back, so a doubtful yes is asked again."""
+"""Whether words are clear enough for what cannot be taken back: a write on a yes, and handing the caller over."""
 
 import re
 
@@ -28,21 +28,54 @@ def unclear(words: str) -> bool:
 
 ELSE_MEANT = 0.1
 """A state at least this likely is what else the words may have meant."""
+A_QUESTION = 0.05
+"""A question this likely is answered before anybody is handed over: an answer costs a turn, the other the call."""
+SURE_TO_LEAVE = 0.7
+"""Below this likelihood a wish for a person has to be said again (decision 0212)."""
 
 
 def state_to_act_on(procedure: Procedure, desk: Desk, states: Distribution, words: str) -> str:
-    """The likeliest state; where it would confirm a write and the words are unclear, what else they may have meant.
+    """The likeliest state, unless it leads to what cannot be taken back and is in doubt: then what else was meant.
 
     With nothing else likely it is "", on which the rules ask again.
     """
-    likely = top(states).name
-    yes = {
+    likely = top(states)
+    yes, leaving = _confirming(procedure, desk), _leaving(procedure)
+    if likely.name in leaving and likely.p < SURE_TO_LEAVE and desk.last_state != likely.name:
+        question = top({name: p for name, p in states.items() if name in _asking(procedure)})
+        if question.p >= A_QUESTION:
+            return question.name
+        return _else_meant(states, yes | leaving)
+    if likely.name in yes and unclear(words):
+        return _else_meant(states, yes)
+    return likely.name
+
+
+def _else_meant(states: Distribution, without: set[str]) -> str:
+    other = top({name: p for name, p in states.items() if name not in without})
+    return other.name if other.p >= ELSE_MEANT else ""
+
+
+def _confirming(procedure: Procedure, desk: Desk) -> set[str]:
+    """States that would confirm a write now."""
+    return {
         state
         for action in procedure.actions.values()
         if action.kind == "write" and action.confirmed_by == desk.last_action
         for state in action.confirm_states
     }
-    if likely not in yes or not unclear(words):
-        return likely
-    other = top({name: p for name, p in states.items() if name not in yes})
-    return other.name if other.p >= ELSE_MEANT else ""
+
+
+def _leaving(procedure: Procedure) -> set[str]:
+    """States that end the call with a person, wherever it stands; callers who are worried are never held up."""
+    return {
+        state
+        for state, action in procedure.always.items()
+        if action in procedure.actions
+        and procedure.actions[action].kind == "hand_over"
+        and procedure.states[state].affect != "worried"
+    }
+
+
+def _asking(procedure: Procedure) -> set[str]:
+    return {name for name, state in procedure.states.items() if state.asks}
