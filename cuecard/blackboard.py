@@ -48,6 +48,8 @@ class Live:
     """A holding phrase was said; one a turn is enough."""
     hushed: bool = False
     """The caller cut in: nothing more of this reply is said."""
+    dropped: bool = False
+    """The turn is being taken back: it may not write any more."""
     wrote: bool = False
     """A write has left: whatever the caller says meanwhile, the turn counts, as what was done is not undone."""
     prewritten: str = ""

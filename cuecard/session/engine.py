@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from weakref import WeakSet
 
 from cuecard.context import Context
 from cuecard.planning import Planner
@@ -21,6 +22,7 @@ class Engine:
         self.services = services
         self.store = storage.store
         self._turns = storage.turns
+        self._sessions: WeakSet[Session] = WeakSet()
         slow = supervisor.build(services).compile(
             checkpointer=storage.supervisor, store=storage.store, name="supervisor"
         )
@@ -40,7 +42,7 @@ class Engine:
         seed: int = 0,
         services: Services | None = None,
     ) -> "AsyncIterator[Engine]":
-        """Load models and open storage; on leaving, passes are cancelled, writes finished and logs flushed.
+        """Load models and open storage; on leaving, turns are left, passes cancelled, writes finished and logs flushed.
 
         `services` brings those the process has already, with their settings and boards.
         """
@@ -53,6 +55,8 @@ class Engine:
             try:
                 yield engine
             finally:
+                for session in list(engine._sessions):
+                    await session.leave()
                 await engine.trigger.aclose()
                 await services.aclose()
 
@@ -72,4 +76,6 @@ class Engine:
         chosen = (context or Context()).model_copy(update={"procedure": procedure, "session_id": name})
         board = await self.services.board(name, chosen, self.store, planner=planner, held=True)
         chosen = chosen.model_copy(update={"procedure": board.context.procedure})
-        return Session(self.services, self.trigger, self.responder, board, chosen, self._turns)
+        session = Session(self.services, self.trigger, self.responder, board, chosen, self._turns)
+        self._sessions.add(session)
+        return session

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 from cuecard.blackboard import Board
@@ -15,6 +16,7 @@ from cuecard.events import EventLog, SessionEnded, Spoke
 from cuecard.pool import Pick
 from cuecard.services import Services
 from cuecard.session.order import TurnOrder, alone
+from cuecard.session.under_way import Piece, Put, UnderWay
 from nodes.recall import catch_up, clean
 from nodes.state import Message, ResponderState
 from nodes.trigger import LocalTrigger, responder_thread
@@ -35,13 +37,6 @@ class Reply:
     """Final words to first word out, in real time, a chat model's own time excluded."""
     ended: bool = False
     outcome: str = ""
-
-
-class Piece(NamedTuple):
-    """A piece of speech as it comes; `holding` while the caller is asked for patience."""
-
-    text: str
-    holding: bool = False
 
 
 class Past(NamedTuple):
@@ -77,6 +72,7 @@ class Session:
         self._config = {"configurable": {"thread_id": self._thread}}
         self._turns = turns
         self._turn = asyncio.Lock()
+        self._under_way: UnderWay | None = None
 
     @property
     def session_id(self) -> str:
@@ -105,7 +101,8 @@ class Session:
     async def say(self, text: str) -> AsyncIterator[str]:
         """The caller's final words in, the agent's words out as they come; a holding phrase may come first.
 
-        Leaving the stream early is a barge-in: speech stops, fetches go on, and the turn is not committed.
+        Leaving the stream early is a barge-in: speech stops, fetches go on, and the turn is not committed. One that has
+        written by then ends unheard, and counts.
         """
         async with aclosing(self._stream(text)) as pieces:
             async for piece in pieces:
@@ -152,25 +149,32 @@ class Session:
         `instead_of` takes a turn back, which must be the last one, and has this in its place. `key` names the request.
         """
         began = time.perf_counter() if began is None else began
-        virtual_s, first_ms, tier = self.board.now_s, -1.0, ""
         config = self._config if instead_of is None else await self._before(instead_of)
         self.board.turn_key = key
         turn = self.services.traffic.turn()
-        run = self._responder.astream(
-            {"utterance": text}, config, context=self.context, stream_mode=["custom", "updates"], durability="exit"
-        )
         try:
-            async with aclosing(run) as parts:
-                async for mode, part in parts:
-                    if mode == "updates":
-                        tier = (part.get("decide") or {}).get("tier", tier)
-                        continue
-                    if first_ms < 0.0:
-                        first_ms = self._overhead_ms(began, virtual_s)
-                    yield Piece(part["say"]) if part.get("say") else Piece(part.get("hold", ""), holding=True)
+            self._under_way = UnderWay(self.board, partial(self._take, text, config, began))
+            async with aclosing(self._under_way.pieces()) as pieces:
+                async for piece in pieces:
+                    yield piece
                     turn.over()
         finally:
             turn.over()
+
+    async def _take(self, text: str, config: dict[str, Any], began: float, put: Put) -> None:
+        """The turn itself, from the caller's words to the books."""
+        virtual_s, first_ms, tier = self.board.now_s, -1.0, ""
+        run = self._responder.astream(
+            {"utterance": text}, config, context=self.context, stream_mode=["custom", "updates"], durability="exit"
+        )
+        async with aclosing(run) as parts:
+            async for mode, part in parts:
+                if mode == "updates":
+                    tier = (part.get("decide") or {}).get("tier", tier)
+                    continue
+                if first_ms < 0.0:
+                    first_ms = self._overhead_ms(began, virtual_s)
+                await put(Piece(part["say"]) if part.get("say") else Piece(part.get("hold", ""), holding=True))
         self.reply = self._reply(tier, max(first_ms, 0.0))
         await asyncio.to_thread(self.board.log.flush)
 
@@ -231,8 +235,14 @@ class Session:
         """Wait for the pass under way, if any. The reply never does this; tests and hang-ups do."""
         await self._trigger.settle(self.board.tenant, self.board.session_id)
 
+    async def leave(self) -> None:
+        """Nobody listens to the turn under way, if there is one: it is dropped, or ends where it has written."""
+        if self._under_way is not None:
+            await self._under_way.leave()
+
     async def hang_up(self, outcome: str = "") -> None:
         """The caller is gone: note the outcome, withdraw fetches, write the log. It can be taken up again."""
+        await self.leave()
         board = self.board
         if outcome and not board.desk.outcome:
             board.desk.outcome = outcome

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cuecard.blackboard import Board
 from cuecard.context import Context
-from cuecard.errors import FetchError, ModelError
+from cuecard.errors import FetchError, FetchRefused, ModelError
 from cuecard.events import Degraded
 from cuecard.needs import Met, meet, searched_by_words_alone, write_once
 from cuecard.policy import fill_reply
@@ -67,6 +67,8 @@ async def _meet_all(board: Board, action: str, declared: Action) -> dict[str, Me
     board.live.stall_s += max((one.stall_s for one in met), default=0.0)
     by_dep = dict(zip(reads, met, strict=True))
     for dep in writes:
+        if board.live.dropped:
+            raise FetchRefused(dep, f"{dep} is not sent: the turn is being taken back")
         board.live.wrote = True
         by_dep[dep] = await write_once(board, dep, hold=board.hold)
         board.live.stall_s += by_dep[dep].stall_s
