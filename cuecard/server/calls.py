@@ -21,11 +21,12 @@ HUSH_S = 0.3
 
 
 class Call:
-    """A session, and the turn under way in it."""
+    """A session, and the turns under way in it: the newest, and those before it that have not ended yet."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self.live: LiveTurn | None = None
+        self._under_way: list[LiveTurn] = []
         self.touched_at = time.monotonic()
 
     @property
@@ -45,9 +46,14 @@ class Call:
         turn = LiveTurn(wish)
         turn.task = asyncio.get_running_loop().create_task(self._run(turn, older))
         # A task that is cancelled before its first step never gets to say so itself.
-        turn.task.add_done_callback(lambda _: turn.ended())
+        turn.task.add_done_callback(lambda _: self._ended(turn))
+        self._under_way.append(turn)
         self.live = turn
         return turn
+
+    def _ended(self, turn: LiveTurn) -> None:
+        turn.ended()
+        self._under_way.remove(turn)
 
     async def _run(self, turn: LiveTurn, older: LiveTurn | None) -> None:
         error: BaseException | None = None
@@ -109,10 +115,14 @@ class Call:
             await self.session.heard(heard)
 
     async def hang_up(self, outcome: str = "") -> None:
-        if self.live is not None and not self.live.done:
-            self.live.leave()
-            await self.live.over(HUSH_S)
-        await self.session.hang_up(outcome)
+        """After all turns under way: one that waits for another is dropped with nobody left to see that one end."""
+        turns = [*self._under_way]
+        for turn in turns:
+            turn.leave()
+        for turn in turns:
+            await turn.over(HUSH_S)
+        async with self.session.order():
+            await self.session.hang_up(outcome)
 
     def events(self) -> list[Event]:
         return self.session.log.events

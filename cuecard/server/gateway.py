@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
@@ -52,6 +52,7 @@ class Gateway:
         self._engine: Engine | None = None
         self._opening = asyncio.Lock()
         self._making: dict[SessionId, asyncio.Task[Call]] = {}
+        self._ending: dict[SessionId, asyncio.Task[None]] = {}
         self._reaper: asyncio.Task[None] | None = None
 
     @property
@@ -101,6 +102,7 @@ class Gateway:
             message = f"The model {model!r} does not exist: models are procedures, and there are {known}."
             raise ApiError(404, message, code="model_not_found", param="model")
         who = _who(tenant, session_id)
+        await self._ended(who)
         call = self.calls.get(who)
         if call is None:
             call = await self._made(who, model)
@@ -113,6 +115,7 @@ class Gateway:
     async def known_call(self, tenant: str, session_id: str) -> Call:
         """This tenant's call of that name, from here or from another process; ApiError 404 when there is none."""
         who = _who(tenant, session_id)
+        await self._ended(who)
         if who in self.calls:
             return self.calls[who]
         engine = await self.engine()
@@ -139,8 +142,23 @@ class Gateway:
 
     async def hang_up(self, tenant: str, session_id: str, outcome: str = "") -> None:
         call = await self.known_call(tenant, session_id)
-        await call.hang_up(outcome)
-        self.calls.pop(_who(tenant, session_id), None)
+        await self._end(_who(tenant, session_id), call.hang_up(outcome))
+
+    async def _end(self, who: SessionId, ending: Coroutine[object, object, None]) -> None:
+        """Whoever calls meanwhile waits: what is being closed must take no more turns. Goes on if the client leaves."""
+        task = asyncio.get_running_loop().create_task(self._closed(who, ending))
+        self._ending[who] = task
+        task.add_done_callback(lambda _: self._ending.pop(who, None))
+        await asyncio.shield(task)
+
+    async def _closed(self, who: SessionId, ending: Coroutine[object, object, None]) -> None:
+        await ending
+        self.calls.pop(who, None)
+
+    async def _ended(self, who: SessionId) -> None:
+        """Wait until the call of that name, if it is being hung up, is closed."""
+        if who in self._ending:
+            await asyncio.wait([self._ending[who]])
 
     async def _reap(self) -> None:
         """Let go of calls that ended a while ago, and hang up those that everybody has forgotten."""
@@ -151,12 +169,12 @@ class Gateway:
                 kept_s = ENDED_IDLE_S if call.session.board.desk.ended else self.settings.session_idle_s
                 if not call.speaking and now - call.touched_at > kept_s:
                     try:
-                        await self._let_go(who, call)
+                        await self._end(who, self._let_go(call))
                     except Exception as error:
                         # One call's trouble must not keep all the others for ever.
                         log.error("a forgotten call could not be hung up: %s", type(error).__name__, exc_info=error)
 
-    async def _let_go(self, who: SessionId, call: Call) -> None:
+    async def _let_go(self, call: Call) -> None:
         """Hang up, unless another process has taken turns since this one did: then it is that one's call."""
         ours = call.session.board.committed
         await call.session.refresh()
@@ -164,7 +182,6 @@ class Gateway:
             await call.hang_up()
         else:
             await call.session.let_go()
-        self.calls.pop(who, None)
 
     def log_path(self, tenant: str, session_id: str) -> Path | None:
         return self._services.log_path(tenant, session_id)
