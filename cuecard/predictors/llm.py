@@ -1,10 +1,12 @@
 """One cheap model call: likely actions, and the sentences the caller is likely to say."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable
+from functools import lru_cache
+from typing import Annotated, Any
 
 import orjson
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, WithJsonSchema, create_model
 
 from cuecard.belief.types import Distribution
 from cuecard.errors import ModelError
@@ -17,25 +19,61 @@ LOOK_BACK = 6
 """Turns of history shown to the model."""
 
 
-class Likely(BaseModel):
-    offset: int = Field(ge=1, le=6)
-    name: str
+MOST_WAYS = 3
+"""Ways a turn may go that a model may give: an answer that ends."""
+MOST_SENTENCES = 3
+HORIZON_LIMIT = 6
+
+
+class Way(BaseModel):
+    """One way a turn may go: what the caller does, and the agent's step upon it."""
+
+    caller: str
+    agent: str
     p: float = Field(ge=0.0, le=1.0)
 
 
 class Sentence(BaseModel):
-    offset: int = Field(ge=1, le=6)
+    turn: int = Field(ge=1, le=HORIZON_LIMIT)
     text: str = Field(max_length=300)
     p: float = Field(ge=0.0, le=1.0)
 
 
 class Prediction(BaseModel):
-    """What the model is asked for."""
+    """What the model is asked for: besides these, `turn_1`, `turn_2` and so on, each a list of ways.
 
-    actions: list[Likely]
-    states: list[Likely] = Field(default_factory=list)
-    sentences: list[Sentence] = Field(default_factory=list)
+    A turn's number stands in a field's name, not in a value, and the schema lists the names that there are: a small
+    model numbered turns as it liked and left lists empty (docs/decisions/0214). An answer from an endpoint that heeds
+    no schema is read all the same: names that are not there are passed over.
+    """
+
+    sentences: list[Sentence] = Field(default_factory=list, json_schema_extra={"maxItems": MOST_SENTENCES})
     p_change: float = Field(default=0.5, ge=0.0, le=1.0)
+
+    def ways(self, turn: int) -> list[Way]:
+        found: list[Way] = getattr(self, f"turn_{turn}", [])
+        return found
+
+
+@lru_cache(maxsize=64)
+def prediction_of(states: tuple[str, ...], actions: tuple[str, ...], horizon: int) -> type[Prediction]:
+    """`Prediction` for a procedure's names and so many turns ahead."""
+    way: Any = create_model(
+        "Way",
+        __base__=Way,
+        caller=(_one_of(states), ...),
+        agent=(_one_of(actions), ...),
+        p=(float, Field(ge=0.0, le=1.0)),
+    )
+    limits: Any = {"minItems": 1, "maxItems": MOST_WAYS}
+    turns: dict[str, Any] = {
+        f"turn_{turn}": (list[way], Field(json_schema_extra=limits)) for turn in range(1, horizon + 1)
+    }
+    return create_model("Prediction", __base__=Prediction, **turns)
+
+
+def _one_of(names: tuple[str, ...]) -> Any:
+    return Annotated[str, WithJsonSchema({"type": "string", "enum": list(names)})]
 
 
 class LLMPredictor:
@@ -49,20 +87,22 @@ class LLMPredictor:
         procedure = self._procedure_of(view.sop)
         if procedure is None:
             return Forecast(by="llm: unknown procedure")
+        schema = prediction_of(tuple(procedure.states), tuple(procedure.actions), horizon)
         began, spent = time.perf_counter(), self._chat.tokens
         try:
-            answer = await self._chat.structured(messages_for(procedure, view, horizon), Prediction)
+            answer = await self._chat.structured(messages_for(procedure, view, horizon), schema)
         except ModelError as error:
             return Forecast(by=f"llm: {error}", tokens=self._chat.tokens - spent)
-        actions = _by_offset(answer.actions, frozenset(procedure.actions), horizon)
+        ahead = [answer.ways(turn) for turn in range(1, horizon + 1)]
+        actions = tuple(_shares(((way.agent, way.p) for way in ways), procedure.actions) for ways in ahead)
         return Forecast(
             actions=actions,
-            states=_by_offset(answer.states, frozenset(procedure.states), horizon),
+            states=tuple(_shares(((way.caller, way.p) for way in ways), procedure.states) for ways in ahead),
             sources=tuple(sources_of(procedure, at) for at in actions),
             utterances=tuple(
-                Utterance(one.text.strip(), one.p, one.offset, "llm")
+                Utterance(one.text.strip(), one.p, one.turn, "llm")
                 for one in answer.sentences
-                if one.text.strip() and one.offset <= horizon
+                if one.text.strip() and one.turn <= horizon
             ),
             p_change=answer.p_change,
             by="llm",
@@ -87,22 +127,19 @@ def messages_for(procedure: Procedure, view: SessionView, horizon: int) -> list[
         "facts_known": sorted(view.facts),
         "identity_verified": view.verified,
         "steps_done": sorted(view.done),
-        "offsets": list(range(1, horizon + 1)),
+        "turns_ahead": horizon,
     }
     return [("system", system), ("user", orjson.dumps(now).decode())]
 
 
-def _by_offset(likely: list[Likely], known: frozenset[str], horizon: int) -> tuple[Distribution, ...]:
-    """Distributions over known names; an offset of which the model said nothing is left empty."""
-    out: list[Distribution] = []
-    for offset in range(1, horizon + 1):
-        p: Distribution = {}
-        for one in likely:
-            if one.offset == offset and one.name in known:
-                p[one.name] = p.get(one.name, 0.0) + one.p
-        total = sum(p.values())
-        out.append({name: value / total for name, value in p.items()} if total > 0.0 else {})
-    return tuple(out)
+def _shares(said: Iterable[tuple[str, float]], known: Container[str]) -> Distribution:
+    """What was said of known names, adding up to 1; empty where nothing was."""
+    p: Distribution = {}
+    for name, share in said:
+        if name in known:
+            p[name] = p.get(name, 0.0) + share
+    total = sum(p.values())
+    return {name: value / total for name, value in p.items()} if total > 0.0 else {}
 
 
 def sources_of(procedure: Procedure, actions: Distribution) -> Distribution:

@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
 NAMED = 3
-"""Steps it names at each offset."""
+"""Steps it names for each turn."""
 _LISTED = re.compile(r"^- (\w+): (.+)$", re.M)
 
 
@@ -35,14 +35,16 @@ class StandIn(BaseChatModel):
         system, asked = str(messages[0].content), orjson.loads(str(messages[-1].content))
         steps = dict(_LISTED.findall(system.rpartition("Agent steps:")[2].partition("Caller states:")[0]))
         left = [name for name in steps if name not in asked["steps_done"]] or list(steps)
-        answer = {
-            "actions": [
-                {"offset": offset, "name": name, "p": 1.0 / (rank + 1)}
-                for offset in asked["offsets"]
-                for rank, name in enumerate(left[offset - 1 : offset - 1 + NAMED])
-            ],
-            "sentences": [{"offset": 1, "text": f"What about this: {steps[name]}", "p": 0.2} for name in left[:NAMED]],
+        answer: dict[str, Any] = {
+            f"turn_{turn}": [
+                {"caller": "", "agent": name, "p": 1.0 / (rank + 1)}
+                for rank, name in enumerate(left[turn - 1 : turn - 1 + NAMED])
+            ]
+            for turn in range(1, asked["turns_ahead"] + 1)
         }
+        answer["sentences"] = [
+            {"turn": 1, "text": f"What about this: {steps[name]}", "p": 0.2} for name in left[:NAMED]
+        ]
         return ChatResult(generations=[ChatGeneration(message=AIMessage(orjson.dumps(answer).decode()))])
 
     async def _agenerate(

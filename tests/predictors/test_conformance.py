@@ -13,10 +13,10 @@ from cuecard.predictors.counts import MemoryCounts, increments
 from cuecard.predictors.empirical import EmpiricalPredictor
 from cuecard.predictors.garbage import GarbagePredictor
 from cuecard.predictors.imagined_caller import ModelCaller, SampledCaller
-from cuecard.predictors.llm import LLMPredictor
+from cuecard.predictors.llm import LLMPredictor, prediction_of
 from cuecard.predictors.mcts import MCTSPredictor
 from cuecard.predictors.procedure_prior import ProcedurePrior
-from cuecard.predictors.types import Forecast, Predictor, SessionView, TurnView
+from cuecard.predictors.types import Forecast, Predictor, SessionView, TurnView, Utterance
 from evals.predictors.stand_in import StandIn
 from sops import load_procedure
 from tests.fakes import FakeChat
@@ -25,9 +25,13 @@ PROCEDURE = load_procedure("insurance_renewal")
 KNOWN = {PROCEDURE.name: PROCEDURE}
 ANSWER = json.dumps(
     {
-        "actions": [{"offset": 1, "name": "review_policy", "p": 0.6}, {"offset": 1, "name": "no_such", "p": 0.4}],
-        "states": [{"offset": 1, "name": "gives_details", "p": 1.0}],
-        "sentences": [{"offset": 1, "text": "is my son covered", "p": 0.3}],
+        "turn_1": [
+            {"caller": "gives_details", "agent": "review_policy", "p": 0.6},
+            {"caller": "gives_details", "agent": "no_such", "p": 0.4},
+        ],
+        "turn_2": [{"caller": "agrees", "agent": "present_quote", "p": 1.0}],
+        "turn_3": [],
+        "sentences": [{"turn": 1, "text": "is my son covered", "p": 0.3}],
         "p_change": 0.7,
     }
 )
@@ -95,6 +99,20 @@ async def test_only_the_procedures_own_actions_are_forecast(name: str) -> None:
     forecast = await MAKERS[name]().predict(VIEWS["in the middle"], 3)
     assert {action for at in forecast.actions for action in at} <= set(PROCEDURE.actions)
     assert forecast.actions[0]
+
+
+async def test_what_a_model_says_of_each_turn_ahead_is_kept_by_turn() -> None:
+    forecast = await MAKERS["llm"]().predict(VIEWS["in the middle"], 3)
+    assert forecast.actions == ({"review_policy": 1.0}, {"present_quote": 1.0}, {})
+    assert forecast.states == ({"gives_details": 1.0}, {"agrees": 1.0}, {})
+    assert forecast.utterances == (Utterance("is my son covered", 0.3, 1, "llm"),)
+
+
+def test_the_schema_sent_lists_the_names_and_asks_for_every_turn() -> None:
+    schema = prediction_of(("opens",), ("greet", "close_call"), 2).model_json_schema()
+    assert schema["$defs"]["Way"]["properties"]["agent"]["enum"] == ["greet", "close_call"]
+    assert schema["required"] == ["turn_1", "turn_2"]
+    assert schema["properties"]["turn_2"]["minItems"] == 1
 
 
 async def test_models_are_charged_for_in_tokens_and_counting_is_free() -> None:
