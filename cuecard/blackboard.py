@@ -81,6 +81,8 @@ class Board:
     """Turns that this board knows to be in the checkpoint. Behind it: another process took turns meanwhile."""
     recorded: int = 0
     """Turns up to here are kept as precedents."""
+    retaken: set[int] = field(default_factory=set)
+    """Turns that were taken back: what is kept of them as precedents has to go when others take their place."""
     turn_key: str = ""
     """Identity of the request behind the next turn, kept with its words, so that a repeat can be told."""
     published_turn: int = 0
@@ -104,6 +106,8 @@ class Board:
 
     planned: dict[str, FetchJob] = field(default_factory=dict)
     """Jobs the last plan laid out, by name, for the prefetch branches to take."""
+    worth_s: dict[str, float] = field(default_factory=dict)
+    """Seconds that one item of each dependency is still expected to save, as the last pass saw it."""
     pondered: dict[str, str] = field(default_factory=dict)
     """Caller state to the step the background search would take."""
 

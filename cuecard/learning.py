@@ -25,7 +25,10 @@ async def record_turns(board: Board, services: "Services") -> None:
     oldest = max(board.recorded + 1, newest + 1 - min(CAUGHT_UP, len(board.turns)))
     board.recorded = newest
     if oldest <= newest:
-        await services.precedents.record([_precedent(board, number) for number in range(oldest, newest + 1)])
+        numbers = range(oldest, newest + 1)
+        turns = [_precedent(board, number) for number in numbers]
+        board.retaken.difference_update(numbers)
+        await services.precedents.record(turns)
     if board.desk.ended:
         await services.precedents.set_outcome(board.tenant, board.session_id, board.desk.outcome or "ended")
 
@@ -56,6 +59,7 @@ def _precedent(board: Board, number: int) -> Precedent:
         embedding=turn.embedding,
         facts={name: value for name, value in board.desk.facts.items() if procedure.facts[name].personal},
         outcome=board.desk.outcome if last and board.desk.ended else "",
+        instead=number in board.retaken,
     )
 
 

@@ -58,6 +58,8 @@ async def catch_up(board: Board, state: ResponderState, store: BaseStore | None)
             board.remember(TurnView(said, board.desk.last_state, board.desk.last_action, reply))
     elif saved < board.committed:
         del board.turns[max(0, len(board.turns) - (board.committed - saved)) :]
+        board.retaken.update(range(saved + 1, board.committed + 1))
+        board.recorded = min(board.recorded, saved)
     board.committed = saved
 
 

@@ -8,11 +8,10 @@ from cuecard.precedents import rows
 from cuecard.precedents.contexts import Step
 from cuecard.precedents.names import HIDDEN, hidden_name
 from cuecard.precedents.packed import Tally
-from cuecard.precedents.record import contribution, step, total
+from cuecard.precedents.record import contribution, drop_questions, step, total
 from cuecard.precedents.schema import contexts, labels, sessions, tenants, topics, turns, words
 from cuecard.precedents.tenants import Tenant, shift_for
 from cuecard.precedents.topics import Topics
-from cuecard.precedents.vectors import unsqueeze
 
 BATCH = 500
 """Sessions handled in one go."""
@@ -33,7 +32,7 @@ def forget_session(
     steps = _steps(connection, [found.id]).get(found.id, [])
     taught = contribution(steps, 0, tenant.weight(found.seq)).negated()
     moved = rows.apply(connection, tenant.id, total([taught]))
-    _drop_questions(connection, grouped, [found.id])
+    drop_questions(connection, grouped, words.c.session_id == found.id)
     for table in (words, turns):
         connection.execute(delete(table).where(table.c.session_id == found.id))
     connection.execute(delete(sessions).where(sessions.c.id == found.id))
@@ -67,7 +66,7 @@ def anonymise(connection: Connection, tenant: Tenant, grouped: Topics, started_b
         .limit(BATCH)
     ).all()
     ids = [row.id for row in old]
-    _drop_questions(connection, grouped, ids)
+    drop_questions(connection, grouped, words.c.session_id.in_(ids))
     connection.execute(delete(words).where(words.c.session_id.in_(ids)))
     for row in old:
         connection.execute(
@@ -128,12 +127,3 @@ def _steps(connection: Connection, session_ids: Sequence[int]) -> dict[int, list
     for row in connection.execute(in_order).mappings():
         found.setdefault(row["session_id"], []).append(step(row))
     return found
-
-
-def _drop_questions(connection: Connection, grouped: Topics, session_ids: Sequence[int]) -> None:
-    asked = select(words.c.sop_id, words.c.topic_id, words.c.embedding).where(
-        words.c.session_id.in_(session_ids), words.c.topic_id != 0
-    )
-    for row in connection.execute(asked):
-        vector = unsqueeze([row.embedding])[0] if row.embedding is not None else None
-        grouped.remove(row.sop_id, row.topic_id, vector)

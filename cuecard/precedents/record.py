@@ -1,15 +1,16 @@
 """Writes finished turns: names become ids, questions find their topic, counts grow. One transaction a batch."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, RowMapping, bindparam, insert, select, update
+from sqlalchemy import ColumnElement, Connection, RowMapping, bindparam, delete, insert, select, update
 
 from cuecard.precedents import rows
 from cuecard.precedents.contexts import Step
 from cuecard.precedents.counting import REACH, seen_from_before
+from cuecard.precedents.engine import overwrite_deleted
 from cuecard.precedents.names import known_as
 from cuecard.precedents.packed import Tally, tally
 from cuecard.precedents.schema import sessions, turns, words
@@ -53,14 +54,16 @@ def record(connection: Connection, tenant: Tenant, topics: Topics, batch: Sequen
     """Store one tenant's turns and count them; those already stored are passed over. Needs the tenant's lock.
 
     Bounded: a turn at the end of its session reads the five before it and changes a fixed number of contexts.
-    A turn that arrives late (before one already stored) has its whole session counted anew.
+    A turn that arrives late (before one already stored, or instead of it) has its whole session counted anew.
     """
     while tenant.n_sessions / tenant.half_life - tenant.shift > HEADROOM:
         rows.rescale(connection, tenant.id, HEADROOM)
         tenant.shift += HEADROOM
     by_session: dict[str, dict[int, Precedent]] = {}
     for precedent in batch:
-        by_session.setdefault(precedent.session, {}).setdefault(precedent.turn, precedent)
+        fresh = by_session.setdefault(precedent.session, {})
+        if precedent.instead or precedent.turn not in fresh:
+            fresh[precedent.turn] = precedent
     tallies: list[Tally] = []
     new_turns: list[dict[str, object]] = []
     new_words: list[dict[str, object]] = []
@@ -71,13 +74,16 @@ def record(connection: Connection, tenant: Tenant, topics: Topics, batch: Sequen
         if late:
             before = [*connection.execute(_TURNS, {"session_id": session.id, "n": ALL}).mappings()]
         stored = {row["turn"]: row for row in reversed(before)}
-        fresh = {turn: fresh[turn] for turn in sorted(fresh) if turn not in stored}
+        fresh = {turn: fresh[turn] for turn in sorted(fresh) if turn not in stored or fresh[turn].instead}
         if not fresh:
             continue
         steps = {turn: step(row) for turn, row in stored.items()}
         weight = tenant.weight(session.seq)
         if late:
             tallies.append(contribution([*steps.values()], 0, weight).negated())
+        if taken_back := stored.keys() & fresh.keys():
+            _drop(connection, topics, session.id, taken_back)
+            steps = {turn: steps[turn] for turn in steps if turn not in taken_back}
         for turn, precedent in fresh.items():
             steps[turn], embedding = _step(connection, tenant, topics, precedent)
             new_turns.append(_turn_row(session.id, precedent, steps[turn]))
@@ -125,6 +131,22 @@ def step(row: RowMapping) -> Step:
     )
 
 
+def drop_questions(connection: Connection, grouped: Topics, these: ColumnElement[bool]) -> None:
+    """Take the questions among these rows of `words` out of their topics."""
+    asked = select(words.c.sop_id, words.c.topic_id, words.c.embedding).where(these, words.c.topic_id != 0)
+    for row in connection.execute(asked):
+        vector = unsqueeze([row.embedding])[0] if row.embedding is not None else None
+        grouped.remove(row.sop_id, row.topic_id, vector)
+
+
+def _drop(connection: Connection, grouped: Topics, session_id: int, numbers: Collection[int]) -> None:
+    """Remove turns that were taken back."""
+    overwrite_deleted(connection)
+    drop_questions(connection, grouped, (words.c.session_id == session_id) & words.c.turn.in_(numbers))
+    for table in (words, turns):
+        connection.execute(delete(table).where(table.c.session_id == session_id, table.c.turn.in_(numbers)))
+
+
 class _Session(NamedTuple):
     id: int
     seq: int
@@ -136,7 +158,7 @@ def _session(connection: Connection, tenant: Tenant, names: list[str], fresh: di
     found = connection.execute(_SESSION, {"tenant_id": tenant.id, "names": names}).first()
     outcome = next((precedent.outcome for precedent in fresh.values() if precedent.outcome), "")
     if found is not None:
-        if outcome:
+        if outcome or any(precedent.instead for precedent in fresh.values()):
             connection.execute(_END, {"session": found.id, "how": outcome})
         return _Session(found.id, found.seq, old=True)
     tenant.n_sessions += 1

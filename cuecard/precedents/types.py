@@ -14,7 +14,7 @@ Vector = npt.NDArray[np.float32]
 class Precedent:
     """One finished turn, ready to be kept: the caller's words and state, then what the agent did.
 
-    (tenant, session, turn) names it; a second one with the same name changes nothing.
+    (tenant, session, turn) names it; a second one with the same name changes nothing, unless it is `instead` of it.
     """
 
     tenant: str
@@ -44,6 +44,8 @@ class Precedent:
     """Personal facts known by now. Never stored: their values are taken out of the words."""
     outcome: str = ""
     """What the call came to, when already known; `set_outcome` says it later."""
+    instead: bool = False
+    """The turn kept under this number was taken back, and this one stands in its place."""
 
 
 class Similar(NamedTuple):

@@ -150,6 +150,9 @@ class Session:
         """
         began = time.perf_counter() if began is None else began
         config = self._config if instead_of is None else await self._before(instead_of)
+        if instead_of is not None:
+            # Another process may have taken that turn, and kept it.
+            self.board.retaken.add(instead_of)
         self.board.turn_key = key
         turn = self.services.traffic.turn()
         try:

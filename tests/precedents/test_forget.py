@@ -139,3 +139,36 @@ async def test_a_tenant_forgotten_by_another_process_is_not_confused_with_the_ne
     assert {found.utterance for found in await one.similar("newcomer", sop="renewal", vector=vector(1))} == {"secret"}
     await one.close()
     await other.close()
+
+
+async def test_a_turn_taken_back_is_replaced_in_words_counts_and_questions(store: Precedents) -> None:
+    for session in random_calls(7, 5, utterance="how much is it", question=True, embedding=vector(1)):
+        await store.record(session)
+    await store.record(
+        call("s9", "abc", utterance="half a sentence", question=True, embedding=vector(2), outcome="success")
+    )
+    await store.flush()
+    await store.record(
+        [turn("s9", 2, "d", utterance="the whole sentence", question=True, embedding=vector(3), instead=True)]
+    )
+    await store.flush()
+    left = stored_counts(store)
+    await store.recount("acme")
+    assert_same(left, stored_counts(store))
+    with reading(store._reader.engine) as connection:
+        said = connection.execute(select(words.c.turn, words.c.utterance).order_by(words.c.session_id.desc())).all()
+        assert next(row.utterance for row in said if row.turn == 2) == "the whole sentence"
+        assert n_rows(store)["precedent_turns"] == sum(map(len, random_calls(7, 5))) + 3
+        assert connection.execute(select(func.sum(topics.c.n))).scalar_one() == n_rows(store)["precedent_words"]
+        ended = select(sessions.c.outcome).where(sessions.c.name == "s9")
+        assert connection.execute(ended).scalar_one() == "", "what it came to was said of the turn that is gone"
+
+
+async def test_a_turn_and_the_one_in_its_place_may_come_in_one_batch(store: Precedents) -> None:
+    taken_back, kept = turn("s", 0, "a", utterance="half"), turn("s", 0, "b", utterance="whole", instead=True)
+    await store.record([taken_back, kept])
+    await store.flush()
+    await store.record([taken_back])
+    await store.flush()
+    with reading(store._reader.engine) as connection:
+        assert connection.execute(select(words.c.utterance)).scalar_one() == "whole"

@@ -66,7 +66,7 @@ def test_a_call_that_went_on_elsewhere_is_let_go_without_being_ended(
 
             monkeypatch.setattr(moved.session, "refresh", finds_a_turn_of_another_process)
             for who, call in [*gateway.calls.items()]:
-                await gateway._let_go(who, call)
+                await gateway._end(who, gateway._let_go(call))
             assert not gateway.calls
             assert not [*moved.session.log.of(SessionEnded)]
             assert len([*still.session.log.of(SessionEnded)]) == 1
