@@ -12,8 +12,9 @@ from langgraph.store.base import BaseStore
 
 from cuecard.belief.types import Belief
 from cuecard.context import Context
-from cuecard.events import EventLog
+from cuecard.events import Degraded, EventLog
 from cuecard.kit import Kit
+from cuecard.other_version import carry_over, known_turns, version_in
 from cuecard.policy import Desk, step_done
 from cuecard.pool import Pick, Pool
 from cuecard.predictors.types import Forecast, SessionView, TurnView, Vector
@@ -81,6 +82,8 @@ class Board:
     """Turns that this board knows to be in the checkpoint. Behind it: another process took turns meanwhile."""
     recorded: int = 0
     """Turns up to here are kept as precedents."""
+    fitted_from: str = ""
+    """Mark of the other version from which the desk was last brought to this one, so that it is told once."""
     retaken: set[int] = field(default_factory=set)
     """Turns that were taken back: what is kept of them as precedents has to go when others take their place."""
     turn_key: str = ""
@@ -183,6 +186,7 @@ async def publish(board: Board, store: BaseStore, turn: int, *, shared: bool = F
         # A fetch that lands between passes writes the slice too, which then holds a turn that no pass has seen.
         "committed": board.committed,
         "procedure": board.context.procedure,
+        "made_under": board.kit.mark,
         "wall_at": time.time(),
         "pool": board.pool.to_json(board.now_s),
         "belief": board.belief.to_json(),
@@ -211,7 +215,31 @@ async def restore(board: Board, store: BaseStore) -> bool:
     board.forecast = forecast_from_json(value["forecast"])
     board.turns = [TurnView(*row) for row in value["turns"]]
     board.published_turn, board.committed = value["turn"], value["committed"]
+    if value.get("made_under") != board.kit.mark:
+        _start_over(board)
     return True
+
+
+def _start_over(board: Board) -> None:
+    """The slice is of another version: guesses and fetches begin anew, what was written and said stays."""
+    dependencies = board.kit.procedure.dependencies
+    board.pool.remove(lambda item: item.dep not in dependencies or dependencies[item.dep].effect != "write")
+    board.belief, board.forecast = Belief(), Forecast()
+    board.turns = known_turns(board.kit.procedure, board.turns)
+
+
+def take_desk(board: Board, saved: dict[str, Any] | None) -> None:
+    """Put the saved desk on the board, fitted to the procedure as this process has it; what is lost is told."""
+    board.desk = Desk.from_json(saved)
+    under, board.desk.made_under = board.desk.made_under, board.kit.mark
+    if not saved or under == board.kit.mark:
+        return
+    lost = carry_over(board.kit.procedure, board.desk)
+    if board.fitted_from != under:
+        board.fitted_from = under
+        gone = f"gone with it: {', '.join(lost)}" if lost else "nothing of the call was lost"
+        told = f"the call began on version {version_in(under)} and goes on under {board.kit.mark}; {gone}"
+        board.log.emit(Degraded(part="procedure", reason=told))
 
 
 def forecast_to_json(forecast: Forecast) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from cuecard.belief.facts import FactExtractor
 from cuecard.clock import Clock
 from cuecard.contents import Contents, contents_of
 from cuecard.models.embeddings import Embedder
+from cuecard.other_version import mark_of
 from cuecard.predictors.procedure_prior import ProcedurePrior
 from cuecard.prefetch.asked import Embed
 from cuecard.prefetch.broker import FetchBroker
@@ -38,6 +39,8 @@ class Kit:
     """Of small corpora, by the name their dependencies give."""
     rag_deps: frozenset[str]
     embed: Embed
+    mark: str
+    """Of this version of the procedure: a call that resumes under another mark is fitted to it."""
 
     def corpus_behind(self, dep: str) -> str:
         """The corpus that a dependency searches; "" for every other name."""
@@ -78,6 +81,7 @@ def build_kit(
         contents={name: found for name, found in listed if found is not None},
         rag_deps=frozenset(sources),
         embed=embedder.embed,
+        mark=mark_of(procedure),
     )
 
 

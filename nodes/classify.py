@@ -3,11 +3,11 @@
 from langgraph.runtime import Runtime
 
 from cuecard.belief.types import top
+from cuecard.blackboard import take_desk
 from cuecard.context import Context
 from cuecard.events import Believed
 from cuecard.foresight import judge
 from cuecard.learning import record_turns
-from cuecard.policy import Desk
 from cuecard.predictors.types import TurnView
 from cuecard.services import Services
 from nodes.session import board_of
@@ -19,7 +19,8 @@ async def classify(state: SupervisorState, runtime: Runtime[Context], *, service
     board = await board_of(state, runtime, services)
     if board.turn < state["turn"]:
         # Another process took this turn: its desk came with the pass.
-        board.desk, board.turn = Desk.from_json(state["desk"]), state["turn"]
+        take_desk(board, state["desk"])
+        board.turn = state["turn"]
         board.committed = board.turn
         board.remember(TurnView(state["utterance"], board.desk.last_state, board.desk.last_action))
     board.belief = await judge(board, services, state["utterance"])

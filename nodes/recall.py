@@ -3,12 +3,11 @@
 from langgraph.runtime import Runtime
 from langgraph.store.base import BaseStore
 
-from cuecard.blackboard import Board, Live, restore
+from cuecard.blackboard import Board, Live, restore, take_desk
 from cuecard.context import Context
 from cuecard.ears import ears
 from cuecard.errors import UtteranceError
 from cuecard.events import Heard, Picked
-from cuecard.policy import Desk
 from cuecard.pool import context_query
 from cuecard.predictors.types import TurnView
 from cuecard.services import Services
@@ -49,7 +48,7 @@ async def catch_up(board: Board, state: ResponderState, store: BaseStore | None)
     the messages. Behind it, the last turns were taken back: they are forgotten here too.
     """
     saved = state.get("turn", 0)
-    board.desk = Desk.from_json(state.get("desk"))
+    take_desk(board, state.get("desk"))
     if saved > board.committed:
         if store is not None:
             await restore(board, store)

@@ -32,6 +32,8 @@ class Desk:
     """Verifying facts, as given, that the record on file did not bear out: not looked up again unchanged."""
     fact_epochs: dict[str, int] = field(default_factory=dict)
     """How often each fact was corrected: a corrected fact invalidates what was fetched with the old one."""
+    made_under: str = ""
+    """Mark of the procedure's version under which the last turn was taken (`cuecard.other_version`)."""
 
     def to_json(self) -> dict[str, Any]:
         """A copy: what is saved must not change with a turn that is cut off later."""
