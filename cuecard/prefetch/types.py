@@ -50,7 +50,11 @@ def owner_of(scope: Scope, tenant: str, session: str) -> str:
     if scope == "shared":
         return "shared"
     parts = [tenant] if scope == "tenant" else [tenant, session]
-    return "/".join([scope, *(part.replace("%", "%25").replace("/", "%2F") for part in parts)])
+    return "/".join([scope, *map(_escaped, parts)])
+
+
+def _escaped(name: str) -> str:
+    return name.replace("%", "%25").replace("/", "%2F").replace(":", "%3A")
 
 
 def canonical(args: Mapping[str, Any], query: str = "") -> str:

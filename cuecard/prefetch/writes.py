@@ -5,15 +5,10 @@ intention without a result; whoever comes next must not guess, so it gets `in_do
 """
 
 import asyncio
-import sqlite3
-from abc import ABC, abstractmethod
-from pathlib import Path
-from typing import Any, NamedTuple
-
-import orjson
+from typing import Any
 
 from cuecard.clock import Clock
-from cuecard.errors import FetchRefused, StorageError
+from cuecard.errors import FetchRefused
 from cuecard.prefetch.fetchers.base import Fetchers
 from cuecard.prefetch.flight import items_of
 from cuecard.prefetch.safety import forbidden
@@ -28,133 +23,9 @@ from cuecard.prefetch.types import (
     Record,
     canonical,
 )
+from cuecard.prefetch.write_ledger import MemoryWriteLedger, PostgresWriteLedger, SqliteWriteLedger, WriteLedger
 
-
-class Noted(NamedTuple):
-    """What a ledger knows of a key that was claimed before: records when it went well, None when that is unknown."""
-
-    records: list[dict[str, Any]] | None
-
-
-class WriteLedger(ABC):
-    """Remembers writes across restarts. `claim` must be atomic: of two processes, one gets None."""
-
-    @abstractmethod
-    async def claim(self, key: str, dep: str) -> Noted | None:
-        """None: the key is yours, write. Otherwise what is known of the earlier write."""
-
-    @abstractmethod
-    async def settle(self, key: str, records: list[dict[str, Any]]) -> None:
-        """The write went well and this came back."""
-
-    @abstractmethod
-    async def release(self, key: str) -> None:
-        """The write certainly did not happen (it was refused before it left): the key is free again."""
-
-
-class MemoryWriteLedger(WriteLedger):
-    """For tests and single calls: forgets with the process."""
-
-    def __init__(self) -> None:
-        self._notes: dict[str, Noted] = {}
-
-    async def claim(self, key: str, dep: str) -> Noted | None:
-        if key in self._notes:
-            return self._notes[key]
-        self._notes[key] = Noted(None)
-        return None
-
-    async def settle(self, key: str, records: list[dict[str, Any]]) -> None:
-        self._notes[key] = Noted(records)
-
-    async def release(self, key: str) -> None:
-        self._notes.pop(key, None)
-
-
-class SqliteWriteLedger(WriteLedger):
-    """One table in a SQLite file; every note is on disk before the write leaves."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def _connect(self) -> sqlite3.Connection:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(self._path, timeout=5.0, isolation_level=None)
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("CREATE TABLE IF NOT EXISTS writes (key TEXT PRIMARY KEY, dep TEXT NOT NULL, records BLOB)")
-        return connection
-
-    def _claim(self, key: str, dep: str) -> Noted | None:
-        connection = self._connect()
-        try:
-            if connection.execute("INSERT OR IGNORE INTO writes (key, dep) VALUES (?, ?)", (key, dep)).rowcount:
-                return None
-            (records,) = connection.execute("SELECT records FROM writes WHERE key = ?", (key,)).fetchone()
-        finally:
-            connection.close()
-        return Noted(None if records is None else orjson.loads(records))
-
-    def _run(self, sql: str, *values: object) -> None:
-        connection = self._connect()
-        try:
-            connection.execute(sql, values)
-        finally:
-            connection.close()
-
-    async def claim(self, key: str, dep: str) -> Noted | None:
-        return await asyncio.to_thread(self._claim, key, dep)
-
-    async def settle(self, key: str, records: list[dict[str, Any]]) -> None:
-        await asyncio.to_thread(self._run, "UPDATE writes SET records = ? WHERE key = ?", orjson.dumps(records), key)
-
-    async def release(self, key: str) -> None:
-        await asyncio.to_thread(self._run, "DELETE FROM writes WHERE key = ? AND records IS NULL", key)
-
-
-class PostgresWriteLedger(WriteLedger):
-    """One table shared by all processes. Writes are rare and a connection is cheap beside what a write does."""
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-        self._made = False
-
-    async def _run(self, sql: str, *values: object) -> tuple[Any, ...] | None:
-        import psycopg
-
-        try:
-            async with await psycopg.AsyncConnection.connect(self._url, autocommit=True) as connection:
-                if not self._made:
-                    # Two processes that make the table at once would collide in the catalogue.
-                    async with connection.transaction():
-                        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (_TABLE_LOCK,))
-                        await connection.execute(
-                            "CREATE TABLE IF NOT EXISTS cuecard_writes"
-                            " (key TEXT PRIMARY KEY, dep TEXT NOT NULL, records BYTEA)"
-                        )
-                    self._made = True
-                # The note must be on disk before the write leaves, whatever the database does by default.
-                await connection.execute("SET synchronous_commit = on")
-                cursor = await connection.execute(sql.encode(), values)
-                return await cursor.fetchone() if cursor.description else None
-        except psycopg.OperationalError as error:
-            raise StorageError(f"The write ledger cannot be reached: {error}. Check CUECARD_DATABASE_URL.") from error
-
-    async def claim(self, key: str, dep: str) -> Noted | None:
-        mine = "INSERT INTO cuecard_writes (key, dep) VALUES (%s, %s) ON CONFLICT DO NOTHING RETURNING key"
-        if await self._run(mine, key, dep) is not None:
-            return None
-        row = await self._run("SELECT records FROM cuecard_writes WHERE key = %s", key)
-        return Noted(None if row is None or row[0] is None else orjson.loads(row[0]))
-
-    async def settle(self, key: str, records: list[dict[str, Any]]) -> None:
-        await self._run("UPDATE cuecard_writes SET records = %s WHERE key = %s", orjson.dumps(records), key)
-
-    async def release(self, key: str) -> None:
-        await self._run("DELETE FROM cuecard_writes WHERE key = %s AND records IS NULL", key)
-
-
-_TABLE_LOCK = 0x43555752
-"""Advisory lock held while the table is made."""
+__all__ = ["MemoryWriteLedger", "PostgresWriteLedger", "SqliteWriteLedger", "WriteLedger", "Writer"]
 
 
 class Writer:

@@ -2,6 +2,9 @@
 
 import asyncio
 import random
+import sqlite3
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,18 +13,28 @@ from cuecard.clock import LoopClock
 from cuecard.errors import FetchRefused
 from cuecard.prefetch import FetchBroker, Fetched, MemoryWriteLedger, Missing, Outcome, SqliteWriteLedger, WriteLedger
 from cuecard.prefetch.types import FetchCall
+from cuecard.prefetch.writes import PostgresWriteLedger
+from tests.postgres import postgres_server, postgres_url
 from tests.prefetch.helpers import Source, dependency
+
+__all__ = ["postgres_server", "postgres_url"]
 
 RENEWAL = dependency(effect="write", latency_s=0.02, timeout_s=1.0)
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> WriteLedger:
+    if request.param == "postgresql":
+        return PostgresWriteLedger(request.getfixturevalue("postgres_url"))
     return MemoryWriteLedger() if request.param == "memory" else SqliteWriteLedger(tmp_path / "data" / "writes.sqlite")
 
 
 def broker_over(source: Source, ledger: WriteLedger) -> FetchBroker:
     return FetchBroker({"table": source}, LoopClock(), random.Random(1), ledger=ledger)
+
+
+def bytes_in(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.iterdir())
 
 
 async def write(broker: FetchBroker, key: str = "k", *, verified: bool = True) -> Outcome:
@@ -93,3 +106,48 @@ async def test_what_a_fetcher_refused_before_it_left_may_be_tried_again(ledger: 
     assert outcome.reason == "refused"
     refusing = False
     assert isinstance(await write(broker), Fetched)
+
+
+KEY = 'session/acme/monday:renewal:{"plate":"AB12"}'
+
+
+async def test_a_forgotten_write_is_not_made_again_and_says_nothing_of_itself(ledger: WriteLedger) -> None:
+    first = Source()
+    assert isinstance(await write(broker_over(first, ledger), KEY), Fetched)
+    assert await ledger.forget("session/acme/tuesday") == 0
+    assert isinstance(await write(broker_over(first, ledger), KEY), Fetched)
+    assert await ledger.forget("session/acme/monday") == 1
+    outcome = await write(broker_over(first, ledger), KEY)
+    assert isinstance(outcome, Missing)
+    assert outcome.reason == "in_doubt"
+    assert len(first.calls) == 1
+
+
+async def test_past_the_keep_by_date_nothing_is_left_of_a_write(ledger: WriteLedger) -> None:
+    assert isinstance(await write(broker_over(Source(), ledger), KEY), Fetched)
+    assert await ledger.expire(time.time() - 60.0) == 0
+    assert await ledger.expire(time.time() + 60.0) == 1
+    again = Source()
+    assert isinstance(await write(broker_over(again, ledger), KEY), Fetched)
+    assert len(again.calls) == 1
+
+
+async def test_a_file_names_neither_the_call_nor_what_was_written_for_it(tmp_path: Path) -> None:
+    ledger = SqliteWriteLedger(tmp_path / "writes.sqlite")
+    assert isinstance(await write(broker_over(Source(), ledger), KEY), Fetched)
+    await ledger.forget("session/acme/monday")
+    left = bytes_in(tmp_path)
+    assert b"renewal" in left
+    assert not [word for word in (b"monday", b"AB12", b"acme") if word in left]
+
+
+async def test_what_an_earlier_version_wrote_down_in_plain_words_is_hidden_and_still_counts(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "writes.sqlite")) as earlier, earlier:
+        earlier.execute("CREATE TABLE writes (key TEXT PRIMARY KEY, dep TEXT NOT NULL, records BLOB)")
+        earlier.execute('INSERT INTO writes VALUES (?, \'renewal\', \'[{"text":"done","data":{},"id":""}]\')', (KEY,))
+    ledger = SqliteWriteLedger(tmp_path / "writes.sqlite")
+    outcome = await write(broker_over(Source(), ledger), KEY)
+    assert isinstance(outcome, Fetched)
+    assert outcome.items[0].text == "done"
+    assert b"AB12" not in bytes_in(tmp_path)
+    assert await ledger.forget("session/acme/monday") == 1
