@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, unquote
@@ -36,6 +37,21 @@ def log_files(folder: Path) -> Iterator[LogFile]:
                 first = {}
         tenant, session = first.get("tenant"), first.get("session_id")
         yield LogFile(tenant or unquote(folder.name), session or unquote(path.stem), path)
+
+
+def remove_logs_before(data_dir: Path, before: float) -> None:
+    """Remove the logs last written to before then (Unix seconds), and the folders of tenants that have no other."""
+    for folder in (data_dir / "events").glob("*"):
+        for path in folder.glob("*.jsonl"):
+            if path.stat().st_mtime < before:
+                path.unlink(missing_ok=True)
+        remove_if_empty(folder)
+
+
+def remove_if_empty(folder: Path) -> None:
+    """A folder bears its tenant's name, which goes with its last log. One that another process fills just now stays."""
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def _file_name(name: str) -> str:

@@ -1,10 +1,13 @@
-"""Remove a call, or a whole tenant: its words, its place in the counts, its log and its checkpoints."""
+"""Remove a call, or a whole tenant, from the counts, checkpoints, blackboard, logs and write ledger."""
 
 import asyncio
 import sys
 from typing import Annotated
 
 import typer
+
+DEFAULT = "default"
+"""Tenant of calls that belong to nobody in particular."""
 
 
 def command(
@@ -15,7 +18,8 @@ def command(
 ) -> None:
     """Remove a call, or all calls of a tenant, and take back what they added to the counts.
 
-    Looks where CUECARD_DATABASE_URL or CUECARD_DATA_DIR point. A running server need not stop.
+    Of a write that was made, a hash stays until its keep-by date, so that it is not made twice. Looks where
+    CUECARD_DATABASE_URL or CUECARD_DATA_DIR point. A running server need not stop.
     """
     from cuecard.cli.output import console, print_json
 
@@ -28,7 +32,7 @@ def command(
 
 async def _forget(name: str, tenant: str | None, *, ask: bool) -> dict[str, object]:
     from cuecard.precedents import Precedents
-    from cuecard.session.forgetting import forget_traces, traces
+    from cuecard.session.forgetting import forget_traces, traces, with_checkpoints
     from cuecard.session.storage import open_storage
     from cuecard.settings import get_settings
 
@@ -38,16 +42,21 @@ async def _forget(name: str, tenant: str | None, *, ask: bool) -> dict[str, obje
         try:
             left = await traces(settings, storage)
             owners = {*await precedents.tenants_with(name), *(owner for owner, session in left if session == name)}
+            likely = {tenant or DEFAULT, *await precedents.tenants(), *(owner for owner, _ in left)}
+            owners |= await with_checkpoints(likely, name, storage)
             is_tenant = await precedents.is_tenant(name) or any(owner == name for owner, _ in left)
             owner = _chosen(name, tenant, owners, is_tenant)
             if owner is not None:
-                await forget_traces(owner, name, settings, storage)
+                await forget_traces(owner, [name], settings, storage)
                 n_turns = await precedents.forget_session(owner, name)
                 return {"kind": "call", "name": name, "tenant": owner, "n_turns": n_turns}
             if ask:
                 typer.confirm(f"Remove everything that is stored of the tenant {name}?", abort=True)
-            for _, session in filter(lambda trace: trace[0] == name, left):
-                await forget_traces(name, session, settings, storage)
+            theirs = {session for owner, session in left if owner == name}
+            for session in await precedents.sessions_of(name):
+                if await with_checkpoints([name], session, storage):
+                    theirs.add(session)
+            await forget_traces(name, theirs, settings, storage)
             n_turns = await precedents.forget_tenant(name)
             return {"kind": "tenant", "name": name, "tenant": name, "n_turns": n_turns}
         finally:

@@ -6,7 +6,7 @@ from threading import Lock
 from sqlalchemy import Connection, Engine, select
 
 from cuecard.precedents.engine import reading
-from cuecard.precedents.names import known_as
+from cuecard.precedents.names import HIDDEN, known_as, shown_name
 from cuecard.precedents.past import PastStep, past_calls
 from cuecard.precedents.questions import typical
 from cuecard.precedents.schema import sessions, tenants
@@ -54,6 +54,17 @@ class Reader:
         with reading(self.engine) as connection:
             names = connection.execute(select(tenants.c.id, tenants.c.name)).all()
             return [name for tenant_id, name in names if _has(connection, tenant_id, known_as(name, session))]
+
+    def tenants(self) -> list[str]:
+        with reading(self.engine) as connection:
+            return list(connection.execute(select(tenants.c.name)).scalars())
+
+    def sessions_of(self, tenant: str) -> list[str]:
+        """Names of a tenant's calls that still have one."""
+        with reading(self.engine) as connection:
+            of_tenant = sessions.c.tenant_id == find_tenant_id(connection, tenant)
+            named = select(sessions.c.name).where(of_tenant, sessions.c.name.not_like(f"{HIDDEN}%"))
+            return [shown_name(stored) for stored in connection.execute(named).scalars()]
 
     def is_tenant(self, name: str) -> bool:
         with reading(self.engine) as connection:

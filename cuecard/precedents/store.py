@@ -179,6 +179,14 @@ class Precedents:
         """Whether anything is stored under that tenant."""
         return await self._read(self._reader.is_tenant, name)
 
+    async def tenants(self) -> list[str]:
+        """Tenants of which anything is stored."""
+        return await self._read(self._reader.tenants)
+
+    async def sessions_of(self, tenant: str) -> list[str]:
+        """Names of a tenant's calls; those past their keep-by date have none."""
+        return await self._read(self._reader.sessions_of, tenant)
+
     async def purge(self, started_before: float) -> int:
         """Remove the words, vectors and names of calls that began before (Unix seconds). Returns how many calls."""
         return await self._on_thread(self._writer.purge, started_before)

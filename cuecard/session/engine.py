@@ -8,6 +8,7 @@ from weakref import WeakSet
 from cuecard.context import Context
 from cuecard.planning import Planner
 from cuecard.services import Services
+from cuecard.session.retention import retained
 from cuecard.session.session import Session
 from cuecard.session.storage import Storage, open_storage
 from cuecard.settings import Settings, get_settings
@@ -53,7 +54,8 @@ class Engine:
             await services.start()
             engine = cls(services, storage)
             try:
-                yield engine
+                async with retained(services, storage):
+                    yield engine
             finally:
                 for session in list(engine._sessions):
                     await session.leave()

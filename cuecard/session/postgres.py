@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cuecard.errors import StorageError
 from cuecard.session.order import AdvisoryLocks
+from cuecard.session.outdated import in_database
 
 if TYPE_CHECKING:
     from cuecard.session.storage import Storage
@@ -60,7 +61,7 @@ async def open_postgres(url: str, pool_size: int = 10) -> "AsyncIterator[Storage
                         with responder.alone_with(thread):
                             yield
 
-                yield Storage(responder, supervisor, store, alone_with)
+                yield Storage(responder, supervisor, store, alone_with, in_database(url))
     except (psycopg.OperationalError, psycopg.ProgrammingError, PoolTimeout) as error:
         told = " ".join(str(error).split()).rstrip(".")
         raise StorageError(f"The database cannot be reached: {told}. Check CUECARD_DATABASE_URL.") from error

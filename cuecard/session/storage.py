@@ -14,6 +14,7 @@ from langgraph.store.base import BaseStore
 from cuecard.errors import StorageError
 from cuecard.session.memory import LatestOnlySaver
 from cuecard.session.order import TurnOrder, alone
+from cuecard.session.outdated import FindOutdated, in_files, nothing
 from cuecard.settings import Settings
 
 
@@ -24,6 +25,7 @@ class Storage(NamedTuple):
     supervisor: BaseCheckpointSaver[str]
     store: BaseStore
     turns: TurnOrder = alone
+    outdated: FindOutdated = nothing
 
 
 @asynccontextmanager
@@ -65,7 +67,7 @@ async def _sqlite(stack: AsyncExitStack, folder: Path) -> Storage:
             f"The data folder {folder} cannot be used: {error}. Set CUECARD_DATA_DIR to a folder that can be written,"
             " and make sure that no other program holds its files locked."
         ) from error
-    return Storage(responder, supervisor, store)
+    return Storage(responder, supervisor, store, outdated=in_files(folder))
 
 
 async def _connect(stack: AsyncExitStack, path: Path, isolation_level: str | None = "") -> aiosqlite.Connection:
@@ -73,4 +75,6 @@ async def _connect(stack: AsyncExitStack, path: Path, isolation_level: str | Non
     connection = await stack.enter_async_context(aiosqlite.connect(path, timeout=5.0, isolation_level=isolation_level))
     await connection.execute("PRAGMA journal_mode=WAL")
     await connection.execute("PRAGMA synchronous=NORMAL")
+    # What is replaced or removed is overwritten, so that no caller's words stay in free pages.
+    await connection.execute("PRAGMA secure_delete=ON")
     return connection
