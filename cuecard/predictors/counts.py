@@ -18,9 +18,15 @@ Context = tuple[str, ...]
 """A level's name, then the values it looks at; the action just taken first. ("sop",) is the whole procedure."""
 Counts = Mapping[str, float]
 
-LEVELS = ("sop", "last", "last2", "last3", "state", "cohort", "mood", "due")
-"""`last*` look at up to three actions; the others at the last action and one belief (mood: with its cohort) or, for
-`due`, at the step that the procedure's own rules would take next."""
+LEVELS = ("sop", "last", "last2", "last3", "act", "act2", "act3", "before", "state", "cohort", "mood", "due")
+"""`last*` look at each turn's action, up to three; `act*` at single labelled acts, where a turn had several or none;
+`before` at the last act and the procedure that was open before this one. The others look at the last action and one
+belief (mood: with its cohort) or, for `due`, at the step that the procedure's own rules would take next."""
+
+RECENT = 3
+"""Turns, and acts, that a context looks back on."""
+NOTHING_OPEN = "-"
+"""Stands for the procedure of turns in which none was open yet."""
 
 SURE = 0.5
 """A cohort or mood believed in with less than this narrows no context and is not counted (decision 0107)."""
@@ -60,14 +66,31 @@ class Situation:
     mood: str = ""
     cohort: str = ""
     due: str = ""
+    acts: tuple[str, ...] = ()
+    """The labelled acts of those turns one by one, latest last, at most RECENT: a query is one, typed words none."""
+    before: str = ""
+    """The procedure that was open before the present one; "" when there was none."""
 
 
 def situation(view: SessionView, due: str = "") -> Situation:
     """The situation a view stands in, after its last agent turn. `due`: the step that its rules would take next."""
     state = view.turns[-1].state if view.turns else view.belief.likely_state
-    actions = tuple(turn.action for turn in view.turns[-3:])
     caller = sure_of(view.belief)
-    return Situation(actions, state, caller.mood, caller.cohort, due)
+    return _situation(view.turns, state, caller.mood, caller.cohort, due)
+
+
+def _situation(turns: Sequence[TurnView], state: str, mood: str, cohort: str, due: str) -> Situation:
+    recent = turns[-RECENT:]
+    acts = [act for turn in recent for act in dict.fromkeys((turn.label, turn.action)) if act != UNLABELLED]
+    actions = tuple(turn.action for turn in recent)
+    return Situation(actions, state, mood, cohort, due, tuple(acts[-RECENT:]), _opened_before(turns))
+
+
+def _opened_before(turns: Sequence[TurnView]) -> str:
+    """A call that never names a procedure goes through one only."""
+    now = turns[-1].sop if turns else ""
+    other = next((turn.sop for turn in reversed(turns) if turn.sop != now), None)
+    return (other or NOTHING_OPEN) if other is not None else ""
 
 
 class Caller(NamedTuple):
@@ -93,6 +116,13 @@ def contexts(now: Situation) -> dict[str, Context]:
     for name, size in (("last", 1), ("last2", 2), ("last3", 3)):
         if len(recent) >= size:
             found[name] = (name, *recent[:size])
+    acts = now.acts[::-1]
+    for name, size in (("act", 1), ("act2", 2), ("act3", 3)):
+        # Where every turn is one labelled act, the levels above have said it all.
+        if len(acts) >= size and acts[:size] != recent[:size]:
+            found[name] = (name, *acts[:size])
+    if now.before:
+        found["before"] = ("before", acts[0] if acts else last, now.before)
     if now.state:
         found["state"] = ("state", last, now.state)
     if now.cohort:
@@ -125,9 +155,7 @@ def call_increments(sop: str, turns: Sequence[TurnView]) -> Iterator[Increment]:
 def _seen_from(
     past: Sequence[TurnView], target: TurnView, offset: int, sop: str, cohort: str, mood: str
 ) -> Iterator[Increment]:
-    levels = contexts(
-        Situation(tuple(turn.action for turn in past[-3:]), past[-1].state, mood, cohort, past[-1].due)
-    ).values()
+    levels = contexts(_situation(past, past[-1].state, mood, cohort, past[-1].due)).values()
     sop = past[-1].sop or sop
     labels: list[tuple[Kind, str]] = [("source", target.source)]
     if target.label and target.label != UNLABELLED:

@@ -82,7 +82,7 @@ class EmpiricalPredictor:
             prior = priors[offset] if offset < len(priors) else {}
             # What was seen from here says less of turns further off, the graph's look at the last action too.
             drawn = Drawn(prior, PRIOR_SHARE / (offset + 1), trust, DUE_STRENGTH * (offset + 1))
-            p = shrink(dict(zip(names, block, strict=True)), drawn, self._strength, self._rng)
+            p = shrink(dict(zip(names, block, strict=True)), drawn, self._strength * (offset + 1), self._rng)
             out.append(normalised(p))
         return tuple(out)
 

@@ -2,8 +2,9 @@
 
 Each level of a chain is a Dirichlet posterior whose prior mean is the level before it:
 p(level) = (counts + strength x p(wider)) / (n + strength). Levels that look at something else than the chain's actions
-(state, cohort, mood) are opinions beside the chain's: they are averaged, for multiplying ratios to the last action
-counts twice what both know. The narrowest level of all is what the procedure's rules say is due.
+(state, cohort, mood, the procedure before) are opinions beside the chain's: they are averaged, for multiplying ratios
+to the last action counts twice what both know. There are two chains where turns and acts are not the same. The
+narrowest level of all is what the procedure's rules say is due.
 """
 
 import random
@@ -13,7 +14,8 @@ from typing import NamedTuple
 from cuecard.belief.types import Distribution
 from cuecard.predictors.counts import Counts
 
-CHAIN = ("sop", "last", "last2", "last3")
+TURNS = ("sop", "last", "last2", "last3")
+ACTS = ("act", "act2", "act3")
 SIDE_OF = "last"
 
 STRENGTH = 5.0
@@ -23,7 +25,9 @@ PRIOR_SHARE = 0.5
 DUE_STRENGTH = 10.0
 """Turns that rules and habits together count for, against what followed when the same step was due (decision 0107)."""
 CALLER_SHARE = 0.5
-"""Weight of what callers of this kind do, beside the chain's and the state's opinion at 1."""
+"""Weight of what callers of this kind do, beside the chains' and the state's opinions at 1."""
+BEFORE_SHARE = 2.0
+"""Weight of what people do who come from the same other procedure (decision 0109)."""
 
 
 class Drawn(NamedTuple):
@@ -87,29 +91,56 @@ def normalised(weights: Mapping[str, float]) -> Distribution:
     return {label: weight / total for label, weight in weights.items()} if total > 0 else {}
 
 
+class _Chain(NamedTuple):
+    p: Distribution
+    anchor: Distribution
+    """As far as the last action or act."""
+    narrowest: tuple[Counts, Distribution]
+    """The narrowest level that was ever seen, and what it leans on."""
+
+
 def _habits(rows: Mapping[str, Counts], drawn: Drawn, strength: float, rng: random.Random | None) -> Distribution:
     """What usually follows, by all that counts can tell without the desk."""
-    p = drawn.p
-    anchor: Distribution = {}
+    turns = _narrowed(rows, TURNS, drawn, strength)
+    by_act = _by_act(rows)
+    acts = _narrowed(rows, by_act, drawn, strength) if by_act != TURNS else turns
+    opinions = [(1.0, turns.p if rng is None else _draw(*turns.narrowest, strength, rng))]
+    if acts is not turns:
+        opinions.append((1.0, acts.p))
+    if before := rows.get("before"):
+        opinions.append((BEFORE_SHARE, _posterior(before, acts.anchor, strength)))
+    if state := rows.get("state"):
+        opinions.append((1.0, _posterior(state, turns.anchor, strength)))
+    if cohort := rows.get("cohort"):
+        kind = _posterior(cohort, turns.anchor, strength)
+        opinions.append((CALLER_SHARE, _posterior(rows.get("mood", {}), kind, strength)))
+    return blend(opinions) if len(opinions) > 1 else opinions[0][1]
+
+
+def _by_act(rows: Mapping[str, Counts]) -> tuple[str, ...]:
+    """The chain's levels by single acts: the turns' own as far as they are the same, then what differs."""
+    found: list[str] = []
+    for turn, act in zip(TURNS[1:], ACTS, strict=True):
+        if act in rows:
+            found.append(act)
+        elif not found or found[-1] in TURNS:
+            found.append(turn)
+    return (TURNS[0], *found)
+
+
+def _narrowed(rows: Mapping[str, Counts], names: Sequence[str], drawn: Drawn, strength: float) -> _Chain:
+    p = anchor = drawn.p
     narrowest: tuple[Counts, Distribution] = ({}, p)
-    for name in CHAIN:
+    for place, name in enumerate(names):
         counts = rows.get(name)
-        if name == SIDE_OF and name in rows and drawn.p:
+        if place == 1 and name in rows and drawn.p:
             p = blend([(drawn.share, drawn.p), (1.0 - drawn.share, p)])
         if counts:
             narrowest = (counts, p)
             p = _posterior(counts, p, strength)
-        if name == SIDE_OF:
+        if place == 1:
             anchor = p
-    if rng is not None:
-        p = _draw(*narrowest, strength, rng)
-    opinions = [(1.0, p)]
-    if state := rows.get("state"):
-        opinions.append((1.0, _posterior(state, anchor, strength)))
-    if cohort := rows.get("cohort"):
-        kind = _posterior(cohort, anchor, strength)
-        opinions.append((CALLER_SHARE, _posterior(rows.get("mood", {}), kind, strength)))
-    return blend(opinions) if len(opinions) > 1 else p
+    return _Chain(p, anchor, narrowest)
 
 
 def _posterior(counts: Counts, wider: Distribution, strength: float) -> Distribution:
