@@ -31,7 +31,7 @@ async def recall(state: ResponderState, runtime: Runtime[Context], *, services: 
     board.live.vector = heard.vector
     picks = context_of(runtime).n_picks(services.settings)
     query = context_query(heard.vector, board.previous_vector)
-    board.live.picks = board.pool.pick(query, picks, board.now_s)
+    board.live.picks = board.pool.pick(query, picks, board.now_s, words=words)
     board.previous_vector = heard.vector
     shown = [
         {"id": pick.item.id, "dep": pick.item.dep, "kind": pick.item.kind, "cosine": round(pick.cosine, 3)}

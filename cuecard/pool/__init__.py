@@ -11,12 +11,14 @@ from cuecard.pool.modes import (
     Rerank,
     Selection,
 )
+from cuecard.pool.pieces import MOST_PIECES, pieces_of
 from cuecard.pool.pool import BONUS_ASKED, CAP, DUPLICATE, PREVIOUS_TURN, Pick, Pool, context_query
 
 __all__ = [
     "BONUS_ASKED",
     "CAP",
     "DUPLICATE",
+    "MOST_PIECES",
     "PREVIOUS_TURN",
     "ConfidenceGate",
     "Cosine",
@@ -31,4 +33,5 @@ __all__ = [
     "Selection",
     "Vector",
     "context_query",
+    "pieces_of",
 ]

@@ -1,7 +1,7 @@
 """Ways to choose among a pool's items, behind one seam, so that they can be compared (docs/decisions/0143).
 
-The default needs no model: cosine, near-duplicates dropped, top three. A model is asked only when the three still hold
-near-duplicates that the vectors could not settle.
+The default needs no model: the cosine of the best sentence and shared words, near-duplicates dropped, top three. A
+model is asked only when the three still hold near-duplicates that the vectors could not settle.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -50,17 +50,17 @@ class KeyLookup:
 
 
 class Cosine:
-    """The plain ranking of `Pool.pick`, with no model at all."""
+    """Plain cosine of whole items: what the pool's own ranking is measured by."""
 
     async def select(self, pool: Pool, glance: Glance) -> list[Pick]:
-        return pool.pick(glance.query, glance.k, glance.now_s)
+        return pool.nearest(glance.query, glance.k, glance.now_s)
 
 
 class ConfidenceGate:
     """The best item if it is clearly the best, else nothing."""
 
     async def select(self, pool: Pool, glance: Glance) -> list[Pick]:
-        picks = pool.pick(glance.query, 2, glance.now_s)
+        picks = pool.nearest(glance.query, 2, glance.now_s)
         if not picks or picks[0].cosine < GATE_FLOOR:
             return []
         clear = len(picks) < 2 or picks[0].cosine - picks[1].cosine >= GATE_MARGIN
@@ -75,18 +75,18 @@ class LlmRerank:
     prefilter: int | None = None
 
     async def select(self, pool: Pool, glance: Glance) -> list[Pick]:
-        picks = pool.pick(glance.query, self.prefilter or pool.cap, glance.now_s)
+        picks = pool.pick(glance.query, self.prefilter or pool.cap, glance.now_s, words=glance.words)
         return (await _ordered(self.rerank, glance.words, picks))[: glance.k]
 
 
 @dataclass(frozen=True, slots=True)
 class CosineThenLlm:
-    """The default: cosine and dedup; a model, where there is one, only for near-duplicates among the picks."""
+    """The default: the pool's ranking; a model, where there is one, only for near-duplicates among the picks."""
 
     rerank: Rerank | None = None
 
     async def select(self, pool: Pool, glance: Glance) -> list[Pick]:
-        picks = pool.pick(glance.query, glance.k, glance.now_s)
+        picks = pool.pick(glance.query, glance.k, glance.now_s, words=glance.words)
         if self.rerank is None or not unsettled(picks):
             return picks
         return await _ordered(self.rerank, glance.words, picks)

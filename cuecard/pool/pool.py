@@ -1,4 +1,4 @@
-"""At most thirty items of one session in one preallocated matrix, ranked by the live words in some 20 microseconds.
+"""At most thirty items of one session in one preallocated matrix, ranked by the live words in some 30 microseconds.
 
 Times are seconds of the clock that the caller passes as `now_s`; vectors are unit rows of float32.
 """
@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cuecard.pool.item import Item, Vector
+from cuecard.pool.pieces import MOST_PIECES
+from cuecard.pool.words import WordRows, telling_words
 
 CAP = 30
 """Items a session keeps; the account's figure, and more would be ranked, not shown (docs/decisions/0142)."""
@@ -18,21 +20,26 @@ DUPLICATE = 0.95
 """Cosine from which two passages may say the same thing; whether they do, their words decide (docs/decisions/0142)."""
 SAME_WORDS = 0.8
 """Share of common words from which they do."""
-PREVIOUS_TURN = 0.4
-"""Weight of the turn before in the query: +2 to +11 points at recall .9 (docs/decisions/0142)."""
+PREVIOUS_TURN = 0.3
+"""Weight of the turn before in the query: it helps where a question goes on, and hurts in calls, where the turn before
+was more often about something else (docs/decisions/0142, 0150)."""
 BONUS_ASKED = 0.1
 """Added to the cosine of what this turn's forecast asked for: a prior worth about a third of a true match."""
+SAME_WORD = 0.015
+"""Added for a shared word, times the logarithm of how rare it is in the pool: .04 at most (docs/decisions/0150)."""
 
 
 _WORD = re.compile(r"[a-z]+|\d+")
 
 
 class Pick(NamedTuple):
-    """An item laid before the responder; `score` is its cosine plus bonus, by which picks are ordered."""
+    """An item laid before the responder; picks are ordered by `score`."""
 
     item: Item
     cosine: float
+    """Of the whole item: floors are set for it."""
     score: float
+    """Cosine of its best piece, plus the bonus, plus what shared words weigh."""
 
 
 def context_query(words: Vector, previous: Vector | None, weight: float = PREVIOUS_TURN) -> Vector:
@@ -50,9 +57,10 @@ class Pool:
         self.dim = dim
         self.version = 0
         """Grows with every change, so that a reader can tell whether its copy is current."""
-        self._matrix = np.zeros((cap, dim), np.float32)
+        self._matrix = np.zeros((1 + MOST_PIECES, cap, dim), np.float32)
+        """The whole of each item, then its pieces; where there are fewer, the whole again."""
+        self._words = WordRows(cap)
         self._bonus = np.zeros(cap, np.float32)
-        self._expires = np.full(cap, -np.inf)
         self._items: list[Item] = []
         self._rows: dict[str, int] = {}
         self._used: list[int] = []
@@ -155,22 +163,29 @@ class Pool:
         """Like `get`, all of them: a query may have brought several passages."""
         return [i for i in self._items if i.dep == dep and (args is None or i.args == args) and i.fresh(now_s)]
 
-    def pick(self, query: Vector, k: int = 3, now_s: float = 0.0, floor: float = -1.0) -> list[Pick]:
-        """The `k` fresh items nearest to `query` (see `context_query`), best first, no two of them near-duplicates."""
+    def pick(
+        self, query: Vector, k: int = 3, now_s: float = 0.0, floor: float = -1.0, *, words: str = ""
+    ) -> list[Pick]:
+        """The `k` fresh items that fit best, best first, no two of them near-duplicates.
+
+        `query` embeds what was just said (see `context_query`), `words` are the words; without them vectors decide.
+        """
         n = len(self._items)
         if n == 0:
             return []
-        cosines = self._matrix[:n] @ query
-        scores = cosines + self._bonus[:n]
-        scores[self._expires[:n] <= now_s] = -np.inf
-        found, order = scores.tolist(), scores.argsort().tolist()
-        rows: list[int] = []
-        for row in reversed(order):
-            if found[row] <= floor or len(rows) == k:
-                break
-            if not any(self._same(row, other) for other in rows):
-                rows.append(row)
-        return [Pick(self._items[row], float(cosines[row]), found[row]) for row in rows]
+        cosines = (self._matrix.reshape(-1, self.dim) @ query).reshape(-1, self.cap)
+        scores = (cosines.max(axis=0) + self._bonus).tolist()[:n]
+        if words:
+            self._words.add_shared(telling_words(words), scores, SAME_WORD)
+        return self._best(cosines[0], scores, k, now_s, floor)
+
+    def nearest(self, query: Vector, k: int = 3, now_s: float = 0.0) -> list[Pick]:
+        """The `k` fresh items whose wholes are nearest to `query`: plain cosine, which the others are measured by."""
+        n = len(self._items)
+        if n == 0:
+            return []
+        cosines = self._matrix[0, :n] @ query
+        return self._best(cosines, cosines.tolist(), k, now_s, -1.0)
 
     # --- snapshots ------------------------------------------------------------------------------------------------
 
@@ -205,14 +220,27 @@ class Pool:
 
     # --- inside ---------------------------------------------------------------------------------------------------
 
+    def _best(self, cosines: Vector, scores: list[float], k: int, now_s: float, floor: float) -> list[Pick]:
+        """Fresh and different items, best first by `scores`."""
+        rows: list[int] = []
+        for row in sorted(range(len(scores)), key=scores.__getitem__, reverse=True):
+            if scores[row] <= floor or len(rows) == k:
+                break
+            if self._items[row].fresh(now_s) and not any(self._same(row, other) for other in rows):
+                rows.append(row)
+        return [Pick(self._items[row], float(cosines[row]), scores[row]) for row in rows]
+
     def _put(self, row: int, item: Item) -> None:
         if row < len(self._items):
             self._rows.pop(self._items[row].id, None)
         self._items[row] = item
         self._rows[item.id] = row
-        self._matrix[row] = 0.0 if item.vector is None else item.vector
+        self._matrix[:, row] = 0.0 if item.vector is None else item.vector
+        if item.vector is not None and item.pieces is not None:
+            rows = item.pieces[:MOST_PIECES]
+            self._matrix[1 : 1 + len(rows), row] = rows
+        self._words.put(row, telling_words(f"{item.title} {item.text}"))
         self._bonus[row] = 0.0
-        self._expires[row] = item.expires_at_s
         self._tick += 1
         self._used[row] = self._tick
         self._worth[row] = 0.0
@@ -225,11 +253,11 @@ class Pool:
         if row != last:
             self._items[row] = self._items[last]
             self._rows[self._items[row].id] = row
-            self._matrix[row] = self._matrix[last]
+            self._matrix[:, row] = self._matrix[:, last]
             self._bonus[row] = self._bonus[last]
-            self._expires[row] = self._expires[last]
             self._used[row] = self._used[last]
             self._worth[row] = self._worth[last]
+        self._words.move(last, row)
         self._items.pop()
         self._used.pop()
         self._worth.pop()
@@ -245,12 +273,12 @@ class Pool:
     def _duplicate_of(self, item: Item) -> int | None:
         if item.vector is None or not self._items:
             return None
-        near = np.flatnonzero(self._matrix[: len(self._items)] @ item.vector >= DUPLICATE).tolist()
+        near = np.flatnonzero(self._matrix[0, : len(self._items)] @ item.vector >= DUPLICATE).tolist()
         return next((row for row in near if _mergeable(self._items[row], item)), None)
 
     def _same(self, row: int, other: int) -> bool:
         # Vectors first: comparing words takes as long as the whole rest of a pick.
-        near = float(self._matrix[row] @ self._matrix[other]) >= DUPLICATE
+        near = float(self._matrix[0, row] @ self._matrix[0, other]) >= DUPLICATE
         return near and _mergeable(self._items[row], self._items[other])
 
 

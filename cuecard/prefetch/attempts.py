@@ -10,6 +10,7 @@ import tenacity
 
 from cuecard.clock import Clock
 from cuecard.errors import FetchRefused
+from cuecard.pool import pieces_of
 from cuecard.prefetch.fetchers.base import Fetchers, JunkError, TransientFetchError
 from cuecard.prefetch.flight import Work
 from cuecard.prefetch.types import FetchCall, FetchResult, Record, Vector
@@ -32,6 +33,7 @@ class Attempts:
         self._rng = rng
         self._embed = embed
         self._vectors: dict[str, Vector] = {}
+        self._pieces: dict[str, Vector] = {}
 
     async def fetch(self, call: FetchCall, work: Work) -> FetchResult:
         """What the source answers, with a vector on every record. Raises what the last attempt raised."""
@@ -48,7 +50,7 @@ class Attempts:
         if not isinstance(result, FetchResult):
             raise JunkError(call.dep, f"the fetcher returned a {type(result).__name__}, not a FetchResult")
         if self._embed is not None and any(record.vector is None for record in result.records):
-            result = await self._embedded(result)
+            result = await self._embedded(result, waited_for=not work.background)
         return result
 
     async def _again(self, fetch: Callable[[FetchCall], object], call: FetchCall, work: Work) -> FetchResult:
@@ -69,23 +71,45 @@ class Attempts:
                 answer = await fetch(call)  # type: ignore[misc]
         return answer  # type: ignore[no-any-return]
 
-    async def _embedded(self, result: FetchResult) -> FetchResult:
-        """The result with a vector on every record, for the pool to rank; off the loop, as it takes milliseconds."""
+    async def _embedded(self, result: FetchResult, *, waited_for: bool) -> FetchResult:
+        """The result with vectors on every record, for the pool to rank; off the loop, as it takes milliseconds.
+
+        While a caller waits, sentences are not embedded: they would take longer than all the rest of it.
+        """
         assert self._embed is not None
-        texts = [_embedded_text(record) for record in result.records if record.vector is None]
-        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        if new:
-            vectors = await asyncio.to_thread(self._embed, new)
-            for text, vector in zip(new, vectors, strict=True):
-                while len(self._vectors) >= REMEMBERED:
-                    del self._vectors[next(iter(self._vectors))]
-                self._vectors[text] = np.asarray(vector, np.float32)
-        return FetchResult(
-            tuple(
-                replace(record, vector=self._vectors.get(_embedded_text(record))) if record.vector is None else record
-                for record in result.records
-            )
-        )
+        wholes = {_embedded_text(record): record for record in result.records if record.vector is None}
+        new = [text for text in wholes if text not in self._vectors]
+        cut = {}
+        if not waited_for:
+            cut = {text: _sentences(record) for text, record in wholes.items() if text not in self._pieces}
+        texts = [*new, *(piece for pieces in cut.values() for piece in pieces)]
+        if texts:
+            rows = iter(await asyncio.to_thread(self._embed, texts))
+            for text in new:
+                _remember(self._vectors, text, np.asarray(next(rows), np.float32))
+            for text, pieces in cut.items():
+                _remember(self._pieces, text, np.array([next(rows) for _ in pieces], np.float32))
+        return FetchResult(tuple(self._with_vectors(record) for record in result.records))
+
+    def _with_vectors(self, record: Record) -> Record:
+        if record.vector is not None:
+            return record
+        text = _embedded_text(record)
+        pieces = self._pieces.get(text)
+        known = pieces is not None and len(pieces) > 0
+        return replace(record, vector=self._vectors.get(text), pieces=pieces if known else None)
+
+
+def _remember(vectors: dict[str, Vector], text: str, vector: Vector) -> None:
+    while len(vectors) >= REMEMBERED:
+        del vectors[next(iter(vectors))]
+    vectors[text] = vector
+
+
+def _sentences(record: Record) -> list[str]:
+    """Of a passage, which has a title; a record is found by its key."""
+    title = record.data.get("title")
+    return pieces_of(str(title), record.text) if title else []
 
 
 def _embedded_text(record: Record) -> str:

@@ -85,6 +85,7 @@ def items_of(job: FetchJob, result: FetchResult, now_s: float, took_s: float) ->
             text=record.text,
             data=dict(record.data),
             vector=record.vector,
+            pieces=record.pieces,
             fetched_at_s=now_s,
             expires_at_s=now_s + spec.ttl_s,
             args=job.key.args,

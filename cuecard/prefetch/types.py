@@ -89,6 +89,8 @@ class Record:
     """Stable identity (a document's id); empty for what is identified by dependency and arguments."""
     vector: Vector | None = None
     score: float | None = None
+    pieces: Vector | None = None
+    """Rows of its sentences, for the pool to rank it by."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import orjson
 
 from corpus import Document, load_corpus
 from corpus.vectors import Embed, Vectors, document_vectors
+from cuecard.pool import pieces_of
 from evals.retrieve.questions import Split, load_questions
 
 LEADING_WORDS = 12
@@ -29,6 +30,10 @@ class Library:
     vectors: Vectors
     titles: Vectors
     """Embedded titles: what a right guess of the predictor looks like."""
+    pieces: Sequence[Vectors]
+    """Embedded sentences of each document; no rows for one of a single sentence."""
+    words: Sequence[str]
+    """The questions as they were asked, and embedded."""
     questions: Vectors
     before: Vectors
     """The caller's turn before each question."""
@@ -111,12 +116,20 @@ def _library(name: str, documents: Sequence[Document], texts: Sequence[Asked], e
         documents,
         document_vectors(documents, embed),
         embed([_title(document, shared[document.title]) for document in documents]),
+        _pieces(documents, embed),
+        [asked.words for asked in known],
         embed([asked.words for asked in known]),
         embed([asked.before for asked in known]),
         [frozenset(rows[doc_id] for doc_id in asked.golds if doc_id in rows) for asked in known],
         embed(earlier) if earlier else np.zeros((0, 384), np.float32),
         [len(asked.earlier) for asked in known],
     )
+
+
+def _pieces(documents: Sequence[Document], embed: Embed) -> list[Vectors]:
+    cut = [pieces_of(document.title, document.text) for document in documents]
+    rows = iter(embed([piece for pieces in cut for piece in pieces]))
+    return [np.array(list(islice(rows, len(pieces))), np.float32) for pieces in cut]
 
 
 def _title(document: Document, shared_by: int) -> str:

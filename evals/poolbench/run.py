@@ -25,12 +25,19 @@ class Tricks:
     """A little of the turn before in the query."""
     bonus: bool = True
     """A bonus for what this turn's forecast asked for."""
+    pieces: bool = True
+    """Documents are ranked by their best sentence too."""
+    words: bool = True
+    """Words that question and document share count."""
     guesses: int = 2
     """Few and likely: five a turn turn the pool over before their moment comes (docs/decisions/0142)."""
     fetched: int = 3
     conversation: bool = True
     """Where the conversation before a question is known, its turns were searched for too; else calls are put together
     from unrelated questions."""
+
+
+DEFAULT = Tricks()
 
 
 @dataclass(frozen=True)
@@ -78,9 +85,9 @@ def _after_conversation(library: Library, question: int, tricks: Tricks, dice: n
     for found in library.searched_earlier[question]:
         for guess in dice.integers(0, len(library.documents), tricks.guesses).tolist():
             for row in library.by_title[guess][: tricks.fetched]:
-                pool.add(item_of(library, row))
+                pool.add(item_of(library, row, tricks))
         for row in found:
-            pool.add(item_of(library, row))
+            pool.add(item_of(library, row, tricks))
     return pool
 
 
@@ -94,31 +101,42 @@ def _turn(
     asked: dict[str, float] = {}
     for guess in guesses:
         for row in library.by_title[guess][: tricks.fetched]:
-            item = item_of(library, row)
+            item = item_of(library, row, tricks)
             pool.add(item)
             asked[item.id] = 1.0
     pool.asked_for(asked if tricks.bonus else {})
     words = library.questions[question]
     query = context_query(words, library.before[question] if tricks.context else None)
-    picks = pool.pick(query)
+    picks = pool.pick(query, words=library.words[question] if tricks.words else "")
     for pick in picks:
         pool.touch(pick.item.id)
     if any(int(pick.item.data["row"]) in gold for pick in picks):
         return True
     for row in library.live[question]:
-        pool.add(item_of(library, row))
+        pool.add(item_of(library, row, tricks))
     return False
 
 
-def item_of(library: Library, row: int) -> Item:
-    document = library.documents[row]
-    return Item(document.id, "answers", document.text, data={"row": row}, vector=library.vectors[row])
+def item_of(library: Library, row: int, tricks: Tricks = DEFAULT) -> Item:
+    document, pieces = library.documents[row], library.pieces[row]
+    return Item(
+        document.id,
+        "answers",
+        document.text,
+        data={"row": row},
+        vector=library.vectors[row],
+        pieces=pieces if tricks.pieces and len(pieces) else None,
+        title=document.title,
+    )
 
 
 VARIANTS = {
     "without_context": Tricks(context=False),
     "without_bonus": Tricks(bonus=False),
     "without_either": Tricks(context=False, bonus=False),
+    "without_pieces": Tricks(pieces=False),
+    "without_words": Tricks(words=False),
+    "without_pieces_and_words": Tricks(pieces=False, words=False),
     "without_conversation": Tricks(conversation=False),
     "five_guesses": Tricks(guesses=5),
     "five_guesses_without_either": Tricks(context=False, bonus=False, guesses=5),
@@ -132,7 +150,7 @@ def score(library: Library) -> dict[str, Any]:
     base = plain(library)
     report: dict[str, Any] = {"documents": len(library.documents), "questions": base.n, **_shown("plain", base)}
     for recall in RECALLS:
-        report |= _shown(f"{recall:g}", _over_seeds(library, recall, Tricks()))
+        report |= _shown(f"{recall:g}", _over_seeds(library, recall, DEFAULT))
     report["times_plain"] = {f"{r:g}": round(report[f"{r:g}"] / max(base.rate, 1e-9), 2) for r in RECALLS}
     report["variants"] = {
         name: {f"{recall:g}": round(_over_seeds(library, recall, tricks).rate, 3) for recall in (0.5, 0.9)}

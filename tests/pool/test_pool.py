@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from cuecard.pool import CAP, Item, Pool, Vector, context_query
+from cuecard.pool import CAP, MOST_PIECES, PREVIOUS_TURN, Item, Pool, Vector, context_query, pieces_of
 
 
 def unit(*values: float) -> Vector:
@@ -150,5 +150,63 @@ def test_every_change_raises_the_version_and_reading_does_not() -> None:
 def test_the_turn_before_colours_the_query_and_its_length_stays_one() -> None:
     query = context_query(unit(1), unit(0, 1))
     assert float(query @ query) == pytest.approx(1.0)
-    assert query[1] == pytest.approx(0.4 * query[0])
+    assert query[1] == pytest.approx(PREVIOUS_TURN * query[0])
     assert context_query(unit(1), None)[0] == pytest.approx(1.0)
+
+
+def test_one_fitting_sentence_puts_a_passage_first_and_its_cosine_stays_the_whole_s() -> None:
+    long = passage("long", unit(0.2, 1))
+    long.pieces = np.stack([unit(0, 0, 1), unit(1)])
+    pool = pool_of(passage("near", unit(0.8, 0, 1)), long)
+    first = pool.pick(unit(1))[0]
+    assert first.item.id == "long"
+    assert first.score == pytest.approx(1.0)
+    assert first.cosine == pytest.approx(float(unit(0.2, 1)[0]))
+    assert pool.nearest(unit(1))[0].item.id == "near"
+
+
+def test_pieces_follow_their_item_when_another_leaves_and_are_gone_with_it() -> None:
+    long = passage("long", unit(0, 1))
+    long.pieces = np.stack([unit(1)])
+    pool = pool_of(passage("first", unit(0, 0, 1)), long)
+    pool.remove(lambda item: item.id == "first")
+    assert pool.pick(unit(1))[0].score == pytest.approx(1.0)
+    pool.add(passage("long", unit(0, 1)))
+    assert pool.pick(unit(1))[0].score == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_rare_word_that_both_say_decides_between_equals() -> None:
+    texts = {"a": "Glass is covered.", "b": "A courtesy car is covered.", "c": "Luggage is covered."}
+    pool = pool_of(*(Item(name, "clauses", text, vector=unit(1, n)) for n, (name, text) in enumerate(texts.items())))
+    assert pool.pick(unit(1))[0].item.id == "a"
+    pool = pool_of(*(Item(name, "clauses", text, vector=unit(1)) for name, text in texts.items()))
+    first, second, _ = pool.pick(unit(1), words="and do I get a courtesy car?")
+    assert first.item.id == "b"
+    assert second.score == pytest.approx(1.0), "a word that all of them say weighs nothing"
+
+
+def test_words_follow_their_item_when_another_leaves() -> None:
+    pool = pool_of(*(Item(name, "clauses", f"about {name}", vector=unit(1)) for name in ("glass", "luggage", "tyres")))
+    pool.remove(lambda item: item.id == "glass")
+    assert pool.pick(unit(1), words="my tyres")[0].item.id == "tyres"
+    assert pool.pick(unit(1), words="the glass")[0].score == pytest.approx(1.0)
+
+
+def test_a_snapshot_keeps_pieces_in_a_byte_a_number_and_reads_those_from_before_them() -> None:
+    item = passage("a", unit(1))
+    item.pieces = np.stack([unit(0, 3, 1), unit(0, 0, 1, 2)])
+    row = item.to_json()
+    back = Item.from_json(row)
+    assert back.pieces is not None
+    assert np.allclose(np.sum(back.pieces * item.pieces, axis=1), 1.0, atol=1e-4)
+    del row["pieces"]
+    assert Item.from_json(row).pieces is None
+
+
+def test_a_passage_is_cut_into_its_sentences_and_into_few_pieces_however_long_it_is() -> None:
+    assert pieces_of("Glass", "Glass is covered. Ask us first.") == ["Glass. Glass is covered.", "Glass. Ask us first."]
+    assert pieces_of("Glass", "Only one sentence.") == []
+    many = pieces_of("", " ".join(f"Sentence number {n} says something." for n in range(40)))
+    assert len(many) == MOST_PIECES
+    assert " ".join(many).count("Sentence number") == 40
+    assert max(len(piece.split()) for piece in many) <= 2 * min(len(piece.split()) for piece in many)

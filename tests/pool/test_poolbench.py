@@ -17,6 +17,8 @@ def library(*, earlier_same: bool) -> Library:
         [Document(f"d{n}", f"title {n}", "", f"passage {n}", "") for n in range(N)],
         vectors=unit,
         titles=unit,
+        pieces=[np.zeros((0, 384), np.float32)] * N,
+        words=[""] * N,
         questions=unit,
         before=np.zeros_like(unit),
         golds=[frozenset({n}) for n in range(N)],

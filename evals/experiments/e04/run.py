@@ -100,17 +100,16 @@ async def _row(one: Snapshot, modes: dict[str, Selection], tools: Tools, unit: U
     gold = one.gold_items
     found = {}
     for name, mode in modes.items():
-        # Plain means the words alone, and no bonus for what was forecast.
+        # Plain means the words alone.
         own = replace(glance, query=vector) if name == "plain_cosine" else glance
-        pool = _without_bonus(one.pool) if name == "plain_cosine" else one.pool
         began_s, began_cpu_s = time.perf_counter(), time.thread_time()
-        picks = await mode.select(pool, own)
+        picks = await mode.select(one.pool, own)
         took_ms = 1000.0 * (time.perf_counter() - began_s) + embed_ms
         cpu_ms = 1000.0 * (time.thread_time() - began_cpu_s) + embed_cpu_ms
         held = int(any(pick.item.id in gold for pick in picks))
         found[name] = [held, len(picks), round(took_ms, 3), round(cpu_ms, 3)]
     found["oracle"] = [int(bool(gold)), len(gold), 0.0, 0.0]
-    best = [round(pick.cosine, 3) for pick in one.pool.pick(glance.query, 3, one.now_s)]
+    best = [round(pick.cosine, 3) for pick in one.pool.nearest(glance.query, 3, one.now_s)]
     return {
         "sop": unit["sop"],
         "seed": unit["seed"],
@@ -122,12 +121,6 @@ async def _row(one: Snapshot, modes: dict[str, Selection], tools: Tools, unit: U
         "best": best,
         "used_document": one.used_document,
     }
-
-
-def _without_bonus(pool: Pool) -> Pool:
-    copy = Pool.from_json(pool.to_json())
-    copy.asked_for(())
-    return copy
 
 
 def _hits(rows: Sequence[Row], mode: str) -> list[tuple[float, float]]:
