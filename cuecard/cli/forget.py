@@ -23,11 +23,21 @@ def command(
     """
     from cuecard.cli.output import console, print_json
 
-    found = asyncio.run(_forget(name, tenant, ask=sys.stdin.isatty() and not yes))
+    found = asyncio.run(_forgotten(name, tenant, ask=sys.stdin.isatty() and not yes))
     if json:
         print_json(found)
         return
     console.print(f"Forgotten: the {found['kind']} {name} of {found['tenant']}, {found['n_turns']} turns.")
+
+
+async def _forgotten(name: str, tenant: str | None, *, ask: bool) -> dict[str, object]:
+    from cuecard.session.outdated import empty_journals
+    from cuecard.settings import get_settings
+
+    found = await _forget(name, tenant, ask=ask)
+    # When our own connections are closed: one of them may still be reading.
+    await asyncio.to_thread(empty_journals, get_settings().data_dir, wait_s=1.0)
+    return found
 
 
 async def _forget(name: str, tenant: str | None, *, ask: bool) -> dict[str, object]:

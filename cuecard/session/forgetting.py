@@ -8,7 +8,6 @@ from cuecard.blackboard import namespace
 from cuecard.log_files import log_file, log_files, remove_if_empty
 from cuecard.prefetch.types import owner_of
 from cuecard.prefetch.write_ledger import ledger_at
-from cuecard.session.outdated import empty_journals
 from cuecard.session.storage import Storage
 from cuecard.settings import Settings
 from nodes.trigger import responder_thread, supervisor_thread
@@ -47,7 +46,6 @@ async def forget_traces(tenant: str, sessions: Iterable[str], settings: Settings
         path = log_file(settings.data_dir, tenant, session)
         path.unlink(missing_ok=True)
         remove_if_empty(path.parent)
-    await asyncio.to_thread(empty_journals, settings.data_dir)
 
 
 def _logged(settings: Settings) -> set[tuple[str, str]]:

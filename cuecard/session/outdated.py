@@ -80,13 +80,13 @@ def in_database(url: str) -> FindOutdated:
     return found
 
 
-def empty_journals(folder: Path) -> None:
+def empty_journals(folder: Path, wait_s: float = 0.0) -> None:
     """Bring the write-ahead logs of a data folder into their files and empty them: they hold pages as they were.
 
-    One that is being read or written just now is left for the next time; nobody is made to wait.
+    One that is still being read or written after `wait_s` is left for the next time: writers wait as long as this does.
     """
     for name in ("calls", "passes", "store", "writes"):
         path = folder / f"{name}.sqlite"
         if path.exists():
-            with closing(sqlite3.connect(path, timeout=0.0)) as connection:
+            with closing(sqlite3.connect(path, timeout=wait_s)) as connection:
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
