@@ -1,5 +1,6 @@
 """Broad searches of small corpora: what lies ready of one, and which search more is worth its price."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -9,17 +10,12 @@ from cuecard.predictors.types import Forecast, Vector
 from cuecard.prefetch.flight import SessionId
 from cuecard.prefetch.jobs import Wish, is_query, job_for
 from cuecard.prefetch.safety import forbidden_early
-from cuecard.prefetch.scheduler import Decision
+from cuecard.prefetch.scheduler import WORTH_S, Decision
 from cuecard.prefetch.types import FetchCall, FetchJob, Item, canonical
 from sops.models import Procedure
 
 LEFT_OVER = 0.3
 """Part of a search's time that a caller waits in spite of unfinished words (docs/decisions/0203)."""
-WORTH_S = 0.065
-"""A broad search must be expected to save this much beyond its price."""
-
-GOOD_PART = 0.2
-"""Share of a corpus that a search must add once a question has begun."""
 
 
 def passages(board: Board, dep: str) -> list[Item]:
@@ -38,17 +34,11 @@ def covered(board: Board, dep: str, query: Vector) -> bool:
 
 def on_its_way(board: Board, dep: str, query: Vector) -> FetchJob | None:
     """The broad search under way that should bring the document these words are about."""
-    name = board.kit.corpus_behind(dep)
-    contents = board.kit.contents.get(name)
+    contents = board.kit.contents.get(board.kit.corpus_behind(dep))
     if contents is None:
         return None
-    wanted, who = contents.nearest(query), SessionId(board.tenant, board.session_id)
-    covers = {search.query: search.covers for search in contents.searches}
-    for key, work in board.kit.broker.in_flight(who).items():
-        call = work.wanted[who].call
-        if call.k is not None and board.kit.corpus_behind(key.dep) == name and wanted in covers.get(call.query, ()):
-            return work.wanted[who]
-    return None
+    wanted = contents.nearest(query)
+    return next((job for job, brings in _flying(board, dep, contents) if wanted in brings), None)
 
 
 def broad_searches(board: Board, price_s: float) -> list[Decision]:
@@ -60,32 +50,21 @@ def broad_searches(board: Board, price_s: float) -> list[Decision]:
         if not dep:
             continue
         spec = procedure.dependencies[dep]
-        there = {item.id for item in passages(board, dep)} | _flying(board, name, contents)
+        there = {item.id for item in passages(board, dep)}
+        there = there.union(*(brings for _, brings in _flying(board, dep, contents)))
         wanted = expected_uses(procedure, board.forecast, done, _users(board, name))
+        # The first question brings most of the corpus itself, so that only its own waiting is saved.
+        p = -math.expm1(-wanted)
         reason = f"broad search: {wanted:.1f} questions expected"
         for search in _unsent(board, dep, contents):
-            value_s = wanted * contents.adds(search, there) * LEFT_OVER * spec.latency_s - spec.price - price_s
-            job = _job(board, dep, search, Wish("forecast", p=min(1.0, wanted), value_s=value_s, reason=reason))
-            if value_s > WORTH_S and job is not None:
+            value_s = p * contents.adds(search, there) * LEFT_OVER * spec.latency_s - spec.price - price_s
+            job = _job(board, dep, search, Wish("forecast", p=p, value_s=value_s, reason=reason))
+            # What the pool can't hold beside what lies there would only push that out.
+            fits = len(there | search.covers) <= board.pool.cap
+            if value_s > WORTH_S and fits and job is not None:
                 there |= search.covers
                 found.append(Decision("fetch", job.key, job, value_s, reason))
     return found
-
-
-def the_rest(board: Board, dep: str, p: float) -> list[FetchJob]:
-    """A question to this corpus has begun: the searches that still bring a good part of what is missing."""
-    name = board.kit.corpus_behind(dep)
-    contents = board.kit.contents.get(name)
-    asker = _asker(board.kit.procedure, name, board) if contents is not None else ""
-    if contents is None or not asker:
-        return []
-    there = {item.id for item in passages(board, dep)} | _flying(board, name, contents)
-    jobs = []
-    for search in _unsent(board, asker, contents):
-        if contents.adds(search, there) >= GOOD_PART:
-            there |= search.covers
-            jobs.append(_job(board, asker, search, Wish("partial", p=p, reason="a question has begun")))
-    return [job for job in jobs if job is not None]
 
 
 def expected_uses(procedure: Procedure, forecast: Forecast, done: frozenset[str], deps: frozenset[str]) -> float:
@@ -114,11 +93,13 @@ def _unsent(board: Board, dep: str, contents: Contents) -> Iterator[Broad]:
     return (one for one in contents.searches if board.asked.vector_of(dep, _args(one)) is None)
 
 
-def _flying(board: Board, corpus: str, contents: Contents) -> set[str]:
-    who = SessionId(board.tenant, board.session_id)
-    calls = [work.wanted[who].call for work in board.kit.broker.in_flight(who).values()]
-    asked = {call.query for call in calls if call.k is not None and board.kit.corpus_behind(call.dep) == corpus}
-    return {one for search in contents.searches if search.query in asked for one in search.covers}
+def _flying(board: Board, dep: str, contents: Contents) -> Iterator[tuple[FetchJob, frozenset[str]]]:
+    """The broad searches of this corpus that are under way, with what each should bring."""
+    who, name = SessionId(board.tenant, board.session_id), board.kit.corpus_behind(dep)
+    for work in board.kit.broker.in_flight(who).values():
+        call = work.wanted[who].call
+        if call.k is not None and call.vector is not None and board.kit.corpus_behind(call.dep) == name:
+            yield work.wanted[who], contents.reach(call.vector)
 
 
 def _args(search: Broad) -> str:

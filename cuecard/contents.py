@@ -17,8 +17,8 @@ from cuecard.prefetch.asked import Embed
 
 SMALL = 60
 """Documents of a corpus up to which it has contents here: beyond, a broad search covers too little to be worth it."""
-BROAD_K = 10
-"""Passages a broad search asks for."""
+BROAD_K = 30
+"""Passages a broad search asks for: as many as a pool holds (docs/decisions/0206)."""
 
 
 class Broad(NamedTuple):
@@ -41,16 +41,19 @@ class Contents:
         """The id of the document that these words are about, as far as the contents tell."""
         return self.documents[int(np.argmax(self.rows @ query))].id
 
+    def reach(self, query: Vector) -> frozenset[str]:
+        """The documents that a broad search for these words should bring."""
+        return frozenset(self.documents[n].id for n in np.argsort(-(self.rows @ query))[:BROAD_K])
+
     @cached_property
     def searches(self) -> tuple[Broad, ...]:
         """Titles as queries, each the one that adds most to what those before it cover."""
         found: list[Broad] = []
-        left = set(range(len(self.documents)))
-        reach = [set(np.argsort(-(self.rows @ row))[:BROAD_K].tolist()) for row in self.titles]
+        reach = [self.reach(row) for row in self.titles]
+        left = {one.id for one in self.documents}
         while left:
             best = max(range(len(reach)), key=lambda n: len(reach[n] & left))
-            covers = frozenset(self.documents[n].id for n in reach[best])
-            found.append(Broad(self.documents[best].title, self.titles[best], covers))
+            found.append(Broad(self.documents[best].title, self.titles[best], reach[best]))
             left -= reach[best]
         return tuple(found)
 

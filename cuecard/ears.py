@@ -51,7 +51,4 @@ class Hearing:
     def _ask(self, text: str, vector: Vector | None) -> None:
         board = self._board
         for job in self._planner.on_partial(board, text, vector, self._facts):
-            narrow = job.call.query and "k" not in job.call.args
-            if vector is not None and narrow and board.asked.voiced(job.key.dep, vector, board.turn + 1):
-                continue
-            self._services.in_background(ask_ahead(board, job))
+            self._services.in_background(ask_ahead(board, job, vector))

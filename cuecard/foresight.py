@@ -1,5 +1,6 @@
 """What a supervisor pass does with its belief: forecast, plan, and order the pool."""
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -77,4 +78,23 @@ def rank(board: Board) -> None:
         for dep in action.needs:
             p_dep[dep] = max(p_dep.get(dep, 0.0), p)
     board.pool.asked_for({item.id: p_dep.get(item.dep, 0.0) for item in board.pool.items})
-    board.pool.value({item.id: p_dep.get(item.dep, 0.0) * item.latency_s for item in board.pool.items})
+    board.worth_s = _worth_s(board, p_dep)
+    revalue(board)
+
+
+def revalue(board: Board) -> None:
+    """Tell the pool what its items are worth, so that it gives up the right one when room is needed."""
+    board.pool.value({item.id: board.worth_s.get(item.dep, 0.0) for item in board.pool.items})
+
+
+def _worth_s(board: Board, p_dep: dict[str, float]) -> dict[str, float]:
+    """Seconds that an item of each dependency may save. A search's passages share them: one of them will be spoken."""
+    procedure, done = board.kit.procedure, board.view().done
+    ahead = {dep for name in procedure.path if name not in done for dep in procedure.actions[name].needs}
+    passages = Counter(board.kit.corpus_behind(item.dep) for item in board.pool.items)
+    worth_s = {}
+    for dep, spec in procedure.dependencies.items():
+        p = 1.0 if dep in ahead else p_dep.get(dep, 0.0)
+        corpus = board.kit.corpus_behind(dep)
+        worth_s[dep] = p * spec.latency_s / (max(1, passages[corpus]) if corpus else 1)
+    return worth_s

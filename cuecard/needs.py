@@ -59,15 +59,21 @@ def reads_to_begin(board: Board, action: str) -> list[FetchJob]:
     return jobs
 
 
-async def ask_ahead(board: Board, job: FetchJob) -> None:
-    """Send a fetch out in the background; a free question is remembered by its meaning, and embedded once for both."""
+async def ask_ahead(board: Board, job: FetchJob, heard: Vector | None = None) -> None:
+    """Send a fetch out in the background; a free question is remembered by its meaning, and embedded once for both.
+
+    `heard` is the meaning of the unfinished words behind it: words like these are sent out once.
+    """
     if job.key.dep in board.kit.rag_deps and job.call.query:
         vector = await _query_vector(board, job)
-        broad = "k" in job.call.args
+        broad, breath = "k" in job.call.args, job.asked_turn + 1
         if not broad and _answered_soon(board, job.key.dep, vector):
             return
-        breath = job.asked_turn + 1 if job.origin == "partial" and not broad else -1
-        board.asked.note(job.key.dep, job.key.args, vector, breath=breath)
+        if not broad and heard is not None and board.asked.voiced(job.key.dep, heard, breath):
+            return
+        board.asked.note(
+            job.key.dep, job.key.args, vector, breath=breath if job.origin == "partial" and not broad else -1
+        )
         job = replace(job, call=replace(job.call, vector=vector))
     if not _found_nothing(board, job):
         board.sent[job.key] = board.kit.broker.request(job), board.now_s

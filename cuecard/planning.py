@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from cuecard.blackboard import Board
-from cuecard.broad import broad_searches, the_rest
+from cuecard.broad import broad_searches
 from cuecard.contents import BROAD_K
 from cuecard.needs import LIKELY_STATE
 from cuecard.policy import choose
@@ -17,10 +17,6 @@ from cuecard.prefetch.scheduler import Decision, Scheduler
 from cuecard.prefetch.types import FetchJob
 from sops.models import Procedure
 
-QUESTION = 0.25
-"""From this probability on, half-heard words count as the beginning of a question (docs/decisions/0203)."""
-REDO_S = 0.2
-"""What a fetch must save where the same was fetched with an argument less, which may do (docs/decisions/0204)."""
 LIKELY_QUESTION = 0.1
 """`LIKELY_STATE` for a search, which is cheap and has the least time."""
 
@@ -55,7 +51,7 @@ class ByValue:
 
 
 def _still_worth(board: Board, decision: Decision) -> bool:
-    """Not so where an argument is missing that every step asks for first, nor, unless likely, over a broader answer."""
+    """Not so where an argument is missing that every step asks for first; and what runs is not dropped."""
     job, procedure = decision.job, board.kit.procedure
     if decision.what == "drop":
         # What is running has cost its price already; only what is queued can be spared.
@@ -65,10 +61,7 @@ def _still_worth(board: Board, decision: Decision) -> bool:
         return True
     missing = {name for name in job.call.spec.partial if name not in job.call.args}
     needing = [action for action in procedure.actions.values() if job.key.dep in action.needs]
-    if missing and all(missing & set(action.requires) for action in needing):
-        return False
-    broader = [item for item in board.pool.all_of(job.key.dep, None, board.now_s) if item.args != job.key.args]
-    return not broader or decision.value_s > REDO_S
+    return not missing or not all(missing & set(action.requires) for action in needing)
 
 
 class Nothing:
@@ -127,8 +120,7 @@ def partial_jobs(
         if job is None or board.pool.get(dep, job.key.args, board.now_s) is not None:
             continue
         if contents and board.kit.corpus_behind(dep) in board.kit.contents:
-            # Broad now, narrowed by the last words; and with the rest of a small corpus, if they look like a question.
-            jobs += the_rest(board, dep, p) if p >= QUESTION else []
+            # Broad now, narrowed by the last words.
             job = replace(job, call=replace(job.call, k=BROAD_K))
         jobs.append(job)
     return jobs

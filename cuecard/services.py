@@ -14,6 +14,7 @@ from cuecard.boards import Boards
 from cuecard.clock import Clock, LoopClock, VirtualLoop
 from cuecard.context import Context
 from cuecard.events import EventLog, Listener, SessionStarted
+from cuecard.foresight import revalue
 from cuecard.kit import Kit, build_kit
 from cuecard.log_files import log_file
 from cuecard.minds import Minds
@@ -245,6 +246,8 @@ class Services:
             # Identity was doubted while it was under way.
             return
         board.pool.add(item, board.now_s)
+        # Else it would be worth nothing until the next pass, and the first to go when another lands in a full pool.
+        revalue(board)
         if store is not None and board.published_turn:
             shared = self.settings.database_url is not None
             self.in_background(_published(board, store, shared=shared))
