@@ -38,6 +38,10 @@ def find(name_or_path: str | Path) -> Path:
     shipped = FOLDER / f"{name_or_path}.yaml"
     if shipped.is_file() and shipped.parent == FOLDER:
         return shipped
+    beside = path.with_name(f"{path.name}.yaml")
+    if path.name and beside.is_file():
+        given = beside if beside.is_absolute() else f"./{beside}"
+        raise ProcedureNotFound(f"No procedure {str(name_or_path)!r}, but such a file lies here: say {given}.")
     raise ProcedureNotFound(
         f"No procedure {str(name_or_path)!r}. There are {', '.join(names())}; or give the path of a YAML file."
     )

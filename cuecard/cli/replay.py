@@ -1,9 +1,13 @@
 """Play recorded sessions again under other policies, prices and predictors: ready, stalled, wasted, recommended."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 def command(
@@ -65,13 +69,26 @@ def command(
     if json:
         print_json({**result, "page": str(page)})
         return
+    console.print(_table(result["settings"], {name: SHORT.get(name, name) for name in COLUMNS}))
+    console.print(f"Take {result['recommendation']['setting']}: {result['recommendation']['why']}.")
+    console.print(f"page: {page}")
+
+
+def _table(rows: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> "Table":
+    """One row a setting; titles of two words take two lines, so that eighty columns hold all of them."""
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 1, 0, 0))
-    for name in COLUMNS:
-        table.add_column(SHORT.get(name, name), justify="left" if name == "setting" else "right", no_wrap=True)
-    for row in result["settings"]:
-        table.add_row(*("-" if row[name] is None else str(row[name]) for name in COLUMNS))
-    console.print(table)
-    console.print(f"Take {result['recommendation']['setting']}: {result['recommendation']['why']}.")
-    console.print(f"page: {page}")
+    for name, title in titles.items():
+        justify: Any = "left" if name == "setting" else "right"
+        table.add_column(title.replace(" ", "\n"), justify=justify, vertical="bottom", no_wrap=True)
+    for row in rows:
+        table.add_row(*(_cell(row[name]) for name in titles))
+    return table
+
+
+def _cell(value: object) -> str:
+    """Hundredths are enough to choose by; the page and `--json` have the rest."""
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return "-" if value is None else str(value)

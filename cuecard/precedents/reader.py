@@ -15,6 +15,9 @@ from cuecard.precedents.tenants import Tenant, current_tenant, find_tenant_id
 from cuecard.precedents.topics import Topics
 from cuecard.precedents.types import Vector
 
+_ASKED_AT_ONCE = 400
+"""Names in one query; each may be filed in two ways, and SQLite takes so many parameters."""
+
 
 class Reader:
     """Reads are bounded: a fixed number of candidate rows, whatever the history."""
@@ -65,6 +68,19 @@ class Reader:
             of_tenant = sessions.c.tenant_id == find_tenant_id(connection, tenant)
             named = select(sessions.c.name).where(of_tenant, sessions.c.name.not_like(f"{HIDDEN}%"))
             return [shown_name(stored) for stored in connection.execute(named).scalars()]
+
+    def known_sessions(self, tenant: str, names: Sequence[str]) -> set[str]:
+        """Which of these calls of a tenant are stored already, under their names or hidden ones."""
+        known: set[str] = set()
+        with reading(self.engine) as connection:
+            of_tenant = sessions.c.tenant_id == find_tenant_id(connection, tenant)
+            for start in range(0, len(names), _ASKED_AT_ONCE):
+                filed = {
+                    stored: name for name in names[start : start + _ASKED_AT_ONCE] for stored in known_as(tenant, name)
+                }
+                found = connection.execute(select(sessions.c.name).where(of_tenant, sessions.c.name.in_(filed)))
+                known.update(filed[stored] for stored in found.scalars())
+        return known
 
     def is_tenant(self, name: str) -> bool:
         with reading(self.engine) as connection:

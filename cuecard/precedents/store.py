@@ -187,6 +187,10 @@ class Precedents:
         """Names of a tenant's calls; those past their keep-by date have none."""
         return await self._read(self._reader.sessions_of, tenant)
 
+    async def known_sessions(self, tenant: str, names: Sequence[str]) -> set[str]:
+        """Which of these calls are stored already."""
+        return await self._read(self._reader.known_sessions, tenant, names)
+
     async def purge(self, started_before: float) -> int:
         """Remove the words, vectors and names of calls that began before (Unix seconds). Returns how many calls."""
         return await self._on_thread(self._writer.purge, started_before)

@@ -42,17 +42,20 @@ async def open_postgres(url: str, pool_size: int = 10) -> "AsyncIterator[Storage
         "options": "-c synchronous_commit=off",
     }
     try:
+        # Before the pools: where there is no database, they would say so on their own, too, and try again for a while.
+        lock = await psycopg.AsyncConnection.connect(url, autocommit=True)
         async with (
+            lock,
             AsyncConnectionPool(url, min_size=1, max_size=pool_size, kwargs=options, open=False, timeout=10) as fast,
             AsyncConnectionPool(url, min_size=1, max_size=pool_size, kwargs=options, open=False, timeout=10) as slow,
         ):
             responder, supervisor = Saver(fast), AsyncPostgresSaver(slow)  # type: ignore[arg-type]
             responder.share_with_others()
             store = AsyncPostgresStore(slow)  # type: ignore[arg-type]
-            async with await psycopg.AsyncConnection.connect(url, autocommit=True) as lock:
-                await lock.execute("SELECT pg_advisory_lock(%s)", (_SETUP_LOCK,))
-                await responder.setup()
-                await store.setup()
+            await lock.execute("SELECT pg_advisory_lock(%s)", (_SETUP_LOCK,))
+            await responder.setup()
+            await store.setup()
+            await lock.close()
             async with store, AdvisoryLocks(url).opened() as locks:
 
                 @asynccontextmanager

@@ -20,6 +20,8 @@ class Imported:
     n_calls: int
     """Stretches of one procedure: what the store holds as a call."""
     n_turns: int
+    n_known: int
+    """Sessions that were stored already, so that nothing changed."""
 
 
 async def import_sessions(
@@ -35,19 +37,24 @@ async def import_sessions(
     `now` (Unix seconds) is when they count as kept: retention runs from the import, not from the recording.
     """
     waiting: list[Precedent] = []
-    n_turns = n_calls = 0
+    names: list[set[str]] = []
+    n_turns = n_calls = n_known = 0
     ordered = in_time_order(sessions)
     for done, session in enumerate(ordered, start=1):
         calls = list(_calls(session, tenant, now, shop))
         n_calls += len(calls)
         waiting += [turn for call in calls for turn in call]
+        names.append({call[0].session for call in calls})
         if len(waiting) >= _FLUSH_EVERY or done == len(ordered):
             n_turns += len(waiting)
+            known = await store.known_sessions(tenant, sorted(set().union(*names)))
+            n_known += sum(bool(one) and one <= known for one in names)
+            names = []
             await store.record(waiting)
             await store.flush()
             waiting = []
             advance(done, len(ordered))
-    return Imported(len(sessions), n_calls, n_turns)
+    return Imported(len(sessions), n_calls, n_turns, n_known)
 
 
 def _calls(session: Session, tenant: str, now: float, shop: Workshop | None) -> Iterator[list[Precedent]]:

@@ -12,7 +12,8 @@ COLUMNS = ("setting", "ready", "joined", "live", "missing", "stall_s_per_call", 
            "fetches", "wasted", "net_s_per_call", "n")  # fmt: skip
 
 SHORT = {
-    "stall_s_per_call": "stall s", "p95_turn_stall_s": "worst s", "hidden_pct": "hidden %",
+    "joined": "join", "missing": "miss", "fetches": "sent", "stall_s_per_call": "stall s",
+    "p95_turn_stall_s": "worst s", "hidden_pct": "hid %",
     "net_s_per_call": "net s",
 }  # fmt: skip
 """Names of columns where a terminal has no room for the whole ones; all but counts are means a call."""

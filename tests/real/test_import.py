@@ -60,6 +60,13 @@ async def test_importing_twice_counts_once(data_dir: Path) -> None:
     assert sum(rows[0].values()) > 0
 
 
+async def test_a_second_import_says_which_sessions_were_known(data_dir: Path) -> None:
+    first = await run(Loaded(calls(5), []))
+    again = await run(Loaded(calls(7), []))
+    assert (first["n_sessions"], first["n_known"]) == (5, 0)
+    assert (again["n_sessions"], again["n_known"]) == (7, 5)
+
+
 async def test_a_call_through_two_procedures_teaches_each_its_own(data_dir: Path) -> None:
     wander = raw(
         1, user("a"), said("x", task="bank"), user("b"), said("y", task="ride"), user("c"), said("z", task="ride")

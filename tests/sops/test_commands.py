@@ -76,3 +76,13 @@ def test_the_graph_of_nothing_is_one_clear_line(capsys: pytest.CaptureFixture[st
     assert code == 2
     assert out == ""
     assert "card_activation" in err
+
+
+def test_the_name_of_a_procedure_that_comes_with_the_product_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["sop", "new", "card_activation", "--out", str(tmp_path)])
+    assert stopped.value.code == 2
+    assert "my_card_activation" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

@@ -70,3 +70,12 @@ def test_a_starter_in_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) ->
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(StarterRefused, match="--out"):
         write_starter("mine", tmp_path / "file")
+
+
+def test_a_name_whose_file_lies_here_is_told_how_to_say_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_starter("parcel_status", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ProcedureNotFound, match=r"say \./parcel_status\.yaml"):
+        find("parcel_status")
+    with pytest.raises(ProcedureNotFound, match="There are card_activation"):
+        find("parcel")

@@ -42,7 +42,8 @@ def load(source: Source, tenant: str, embed: bool, drafts: Path | None, as_json:
     if as_json:
         print_json(result)
         return
-    counts = (
-        f"{result['n_sessions']} sessions, {result['n_turns']} turns, {result['n_skipped']} {source.pieces} skipped"
-    )
+    n_known = result["n_known"]
+    n_new = result["n_sessions"] - n_known
+    sessions = f"{result['n_sessions']} sessions ({n_new} new, {n_known} known already), {result['n_turns']} turns"
+    counts = f"{sessions}, {result['n_skipped']} {source.pieces} skipped"
     console.print(f"{counts}; {len(result['procedures'])} procedures drafted.")

@@ -13,8 +13,13 @@ def command(
     """Write a small commented procedure, its table data and documents; it can be called at once."""
     from cuecard.cli.output import console
     from cuecard.errors import ProcedureError
+    from sops.loader import names
     from sops.starter import StarterRefused, write_starter
 
+    if name in names():
+        raise ProcedureError(
+            f"{name} comes with the product, and commands take that name for it. Choose another, such as my_{name}."
+        )
     try:
         written = write_starter(name, out)
     except StarterRefused as error:
