@@ -52,6 +52,13 @@ class Item:
     def fresh(self, now_s: float) -> bool:
         return now_s < self.expires_at_s
 
+    def nearness(self, vector: Vector) -> float:
+        """Cosine of the whole or of the piece that comes nearest; -1 where nothing was embedded."""
+        if self.vector is None:
+            return -1.0
+        whole = float(self.vector @ vector)
+        return whole if self.pieces is None else max(whole, float((self.pieces @ vector).max()))
+
     def to_json(self, now_s: float = 0.0) -> dict[str, Any]:
         """Plain JSON; times become ages, because another process has another clock."""
         row = {f.name: getattr(self, f.name) for f in fields(self)}

@@ -85,8 +85,8 @@ class Asked:
 
 
 def nearest_item(items: Sequence[Item], vector: Vector) -> Item | None:
-    """The passage nearest to these words; None of none."""
+    """The passage nearest to these words, by its best sentence where they are known; None of none."""
     known = [item for item in items if item.vector is not None]
     if not known:
         return items[0] if items else None
-    return max(known, key=lambda item: float(np.dot(item.vector, vector)))  # type: ignore[arg-type]
+    return max(known, key=lambda item: item.nearness(vector))
