@@ -115,7 +115,8 @@ def messages_for(procedure: Procedure, view: SessionView, horizon: int) -> list[
     """What stays the same for a call first; the caller's words as data."""
     actions = "\n".join(f"- {name}: {action.description}" for name, action in procedure.actions.items())
     states = "\n".join(f"- {name}: {state.description}" for name, state in procedure.states.items())
-    system = load_prompt("predict").render(title=procedure.title, actions=actions, states=states)
+    path = ", ".join(procedure.path)
+    system = load_prompt("predict").render(title=procedure.title, path=path, actions=actions, states=states)
     so_far = [
         {"caller": turn.utterance, "state": turn.state, "agent_step": turn.action, "agent": turn.reply}
         for turn in view.turns[-LOOK_BACK:]
@@ -127,6 +128,7 @@ def messages_for(procedure: Procedure, view: SessionView, horizon: int) -> list[
         "facts_known": sorted(view.facts),
         "identity_verified": view.verified,
         "steps_done": sorted(view.done),
+        "steps_left": [name for name in procedure.path if name not in view.done],
         "turns_ahead": horizon,
     }
     return [("system", system), ("user", orjson.dumps(now).decode())]
