@@ -65,6 +65,7 @@ def _marks(view: SessionView) -> Iterator[str]:
     yield from (f"now {mark}" for mark in last.fetched)
     yield from _past(view)
     yield from _just_before(view)
+    yield from _wandering(view)
 
 
 def _drawn(expected: Expected) -> Iterator[str]:
@@ -107,6 +108,27 @@ def _just_before(view: SessionView) -> Iterator[str]:
         yield f"-{back - 1} last {turn.action}"
         if back == 2:
             yield from _words("-1 u", turn.utterance)
+
+
+def _wandering(view: SessionView) -> Iterator[str]:
+    """How the call came to the open procedure, where it stood in it, and where others were left."""
+    now = view.turns[-1].sop
+    lately: dict[str, TurnView] = {}
+    for turn in reversed(view.turns):
+        lately.setdefault(turn.sop, turn)
+    for place, turn in enumerate([turn for sop, turn in lately.items() if sop != now]):
+        if place == 0:
+            yield f"before {turn.sop}"
+            yield f"before {turn.sop} last {view.turns[-1].action}"
+        yield f"left {turn.action}"
+        yield f"left {place} {turn.sop}"
+    yield f"procedures {len(lately)}"
+    here = [turn for turn in view.turns if turn.sop == now]
+    yield f"within {min(len(here), 9)}"
+    for back in (2, 3):
+        if len(here) >= back:
+            yield from (f"here -{back - 1} first {here[-back].label}", f"here -{back - 1} last {here[-back].action}")
+    yield from (f"-{back - 1} last {view.turns[-back].action}" for back in (4, 5) if len(view.turns) >= back)
 
 
 def _words(where: str, text: str) -> Iterator[str]:
