@@ -6,14 +6,16 @@ from contextlib import asynccontextmanager
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.store.base import BaseStore
 
+from cuecard.services import process_services
+from cuecard.session.retention import retained
 from cuecard.session.storage import open_storage
 from cuecard.settings import get_settings
 
 
 @asynccontextmanager
 async def checkpointer() -> AsyncIterator[BaseCheckpointSaver[str]]:
-    """SQLite files in the data folder, or PostgreSQL where CUECARD_DATABASE_URL says so."""
-    async with open_storage(get_settings(), persist=True) as storage:
+    """SQLite files in the data folder, or PostgreSQL where CUECARD_DATABASE_URL says so; swept like everywhere else."""
+    async with open_storage(get_settings(), persist=True) as storage, retained(process_services(), storage):
         yield storage.responder
 
 

@@ -120,6 +120,9 @@ def approved(board: Board, declared: Action, items: Mapping[str, Item], state: s
             values["answer"] = str(items[dep].data.get("answer") or "")
     state = board.live.belief.likely_state if state is None else state
     repeats = board.desk.repeats + 1 if declared is board.kit.procedure.actions.get(board.desk.last_action) else 0
+    if board.desk.refused.keys() & set(declared.asks):
+        # What it asks for was told already, and the record did not bear it out: that is no first question.
+        repeats = max(repeats, 1)
     return fill_reply(declared, values, state=state, repeats=repeats).text
 
 

@@ -14,6 +14,8 @@ from typer.testing import CliRunner
 
 from cuecard.cli.forget import command
 from cuecard.context import Context
+from cuecard.server.graph_storage import checkpointer
+from cuecard.services import process_services
 from cuecard.session import Engine
 from cuecard.session.outdated import Outdated, first_id
 from cuecard.session.retention import Retention
@@ -147,6 +149,18 @@ def test_the_process_that_serves_sweeps_by_itself_when_it_starts(settings: Setti
 
     asyncio.run(serve())
     assert young.exists()
+
+
+def test_a_graph_server_sweeps_too(settings: Settings) -> None:
+    async def serve() -> None:
+        old = settings.data_dir / "events" / "acme" / "zanzibar.jsonl"
+        await asyncio.to_thread(_write_old, old)
+        async with checkpointer(), asyncio.timeout(10.0):
+            while await asyncio.to_thread(old.exists):  # noqa: ASYNC110 - a file tells nobody that it is gone
+                await asyncio.sleep(0.01)
+
+    process_services.cache_clear()
+    asyncio.run(serve())
 
 
 def test_a_place_that_cannot_be_swept_keeps_no_other_from_it(
