@@ -32,7 +32,7 @@ from cuecard.predictors.counts import MemoryCounts
 from cuecard.prefetch.broker import Sink
 from cuecard.prefetch.flight import SessionId
 from cuecard.prefetch.types import Item
-from cuecard.prefetch.writes import MemoryWriteLedger, PostgresWriteLedger, SqliteWriteLedger, WriteLedger
+from cuecard.prefetch.write_ledger import MemoryWriteLedger, WriteLedger, ledger_at
 from cuecard.settings import Settings, get_settings
 from cuecard.traffic import Traffic
 from sops import load_procedure
@@ -165,9 +165,7 @@ class Services:
     def _ledger(self) -> WriteLedger:
         if not self.persist:
             return MemoryWriteLedger()
-        if self.settings.database_url is not None:
-            return PostgresWriteLedger(self.settings.database_url)
-        return SqliteWriteLedger(self.settings.data_dir / "writes.sqlite")
+        return ledger_at(self.settings.database_url, self.settings.data_dir)
 
     # --- boards ---------------------------------------------------------------------------------------------------
 
