@@ -1,8 +1,10 @@
 """Who decides what to fetch early: the seam, and the default that weighs seconds hidden against price."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
+
+import numpy as np
 
 from cuecard.blackboard import Board
 from cuecard.broad import broad_searches
@@ -13,8 +15,9 @@ from cuecard.predictors.types import Vector
 from cuecard.prefetch.flight import SessionId
 from cuecard.prefetch.jobs import Wish, is_query, job_for
 from cuecard.prefetch.safety import forbidden_early
-from cuecard.prefetch.scheduler import Decision, Scheduler
+from cuecard.prefetch.scheduler import HEARD_S, WORTH_S, Decision, Scheduler
 from cuecard.prefetch.types import FetchJob
+from cuecard.prefetch.value import hidden_by_partial_s
 from sops.models import Procedure
 
 LIKELY_QUESTION = 0.1
@@ -47,7 +50,8 @@ class ByValue:
         return [one for one in decisions if _still_worth(board, one)] + broad_searches(board, self.scheduler.price_s)
 
     def on_partial(self, board: Board, words: str, vector: Vector | None, facts: dict[str, str]) -> list[FetchJob]:
-        return partial_jobs(board, words, vector, facts, lambda dep: p_soon(board, dep))
+        jobs = partial_jobs(board, words, vector, facts, lambda dep: p_soon(board, dep))
+        return worth_sending(jobs, self.scheduler.price_s)
 
 
 def _still_worth(board: Board, decision: Decision) -> bool:
@@ -83,6 +87,11 @@ def p_soon(board: Board, dep: str) -> float:
     return max((board.forecast.p_action_within(name) for name in needing), default=0.0)
 
 
+def worth_sending(jobs: Sequence[FetchJob], price_s: float) -> list[FetchJob]:
+    """Those that may hide enough of this very turn's waiting for their price: half-heard words cost what others do."""
+    return [job for job in jobs if job.value_s - price_s > WORTH_S]
+
+
 def partial_jobs(
     board: Board,
     words: str,
@@ -97,6 +106,7 @@ def partial_jobs(
     `p_of` a dependency is P(a step that needs it comes up): what a new slot makes possible is sent out only if likely.
     Without `contents` nothing is known of a small corpus but what its searches bring.
     A fetch on a half-heard argument is harmless: the argument is part of its key, so other final words do not find it.
+    Each job's `value_s` is what is hidden of a wait that would begin when the words end, the declared price paid.
     """
     procedure = board.kit.procedure
     known = board.known(facts)
@@ -116,7 +126,9 @@ def partial_jobs(
         spec = procedure.dependencies[dep]
         if forbidden_early(spec, known.verified):
             continue
-        job = job_for(procedure, dep, known, Wish("partial", action, p=p), user_text=words, vector=vector)
+        saves_s = p * float(hidden_by_partial_s(np.array([spec.latency_s]), HEARD_S)[0])
+        wish = Wish("partial", action, p=p, value_s=saves_s - spec.price, reason=f"half-heard: p {p:.2f}")
+        job = job_for(procedure, dep, known, wish, user_text=words, vector=vector)
         if job is None or board.pool.get(dep, job.key.args, board.now_s) is not None:
             continue
         if contents and board.kit.corpus_behind(dep) in board.kit.contents:

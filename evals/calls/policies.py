@@ -11,7 +11,7 @@ from typing import NamedTuple
 import orjson
 
 from cuecard.blackboard import Board
-from cuecard.planning import Planner, p_soon, partial_jobs
+from cuecard.planning import Planner, p_soon, partial_jobs, worth_sending
 from cuecard.predictors.types import Forecast, Utterance, Vector
 from cuecard.prefetch.jobs import Known, Wish, is_query, job_for
 from cuecard.prefetch.safety import forbidden_early
@@ -89,7 +89,8 @@ class Garbage:
         return self._scheduler.plan(self._forecast(), board.known(), board.pool, {}, board.now_s)
 
     def on_partial(self, board: Board, words: str, vector: Vector | None, facts: dict[str, str]) -> list[FetchJob]:
-        return partial_jobs(board, words, vector, facts, lambda dep: self._rng.random() ** 3, contents=False)
+        jobs = partial_jobs(board, words, vector, facts, lambda dep: self._rng.random() ** 3, contents=False)
+        return worth_sending(jobs, self._scheduler.price_s)
 
     def _forecast(self) -> Forecast:
         rows = []
