@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.store.base import BaseStore
 
-from cuecard.services import process_services
+from cuecard.services import Services
 from cuecard.session.retention import retained
 from cuecard.session.storage import open_storage
 from cuecard.settings import get_settings
@@ -15,7 +15,9 @@ from cuecard.settings import get_settings
 @asynccontextmanager
 async def checkpointer() -> AsyncIterator[BaseCheckpointSaver[str]]:
     """SQLite files in the data folder, or PostgreSQL where CUECARD_DATABASE_URL says so; swept like everywhere else."""
-    async with open_storage(get_settings(), persist=True) as storage, retained(process_services(), storage):
+    # Services of its own: the server may run its graphs, and with them the process's services, on another loop.
+    services = Services(get_settings())
+    async with open_storage(services.settings, persist=True) as storage, retained(services, storage):
         yield storage.responder
 
 

@@ -15,7 +15,6 @@ from typer.testing import CliRunner
 from cuecard.cli.forget import command
 from cuecard.context import Context
 from cuecard.server.graph_storage import checkpointer
-from cuecard.services import process_services
 from cuecard.session import Engine
 from cuecard.session.outdated import Outdated, first_id
 from cuecard.session.retention import Retention
@@ -159,7 +158,6 @@ def test_a_graph_server_sweeps_too(settings: Settings) -> None:
             while await asyncio.to_thread(old.exists):  # noqa: ASYNC110 - a file tells nobody that it is gone
                 await asyncio.sleep(0.01)
 
-    process_services.cache_clear()
     asyncio.run(serve())
 
 
