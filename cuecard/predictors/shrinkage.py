@@ -101,9 +101,10 @@ class _Chain(NamedTuple):
 
 def _habits(rows: Mapping[str, Counts], drawn: Drawn, strength: float, rng: random.Random | None) -> Distribution:
     """What usually follows, by all that counts can tell without the desk."""
-    turns = _narrowed(rows, TURNS, drawn, strength)
+    told: dict[str, Distribution] = {}
+    turns = _narrowed(rows, TURNS, drawn, strength, told)
     by_act = _by_act(rows)
-    acts = _narrowed(rows, by_act, drawn, strength) if by_act != TURNS else turns
+    acts = _narrowed(rows, by_act, drawn, strength, told) if by_act != TURNS else turns
     opinions = [(1.0, turns.p if rng is None else _draw(*turns.narrowest, strength, rng))]
     if acts is not turns:
         opinions.append((1.0, acts.p))
@@ -128,16 +129,23 @@ def _by_act(rows: Mapping[str, Counts]) -> tuple[str, ...]:
     return (TURNS[0], *found)
 
 
-def _narrowed(rows: Mapping[str, Counts], names: Sequence[str], drawn: Drawn, strength: float) -> _Chain:
+def _narrowed(
+    rows: Mapping[str, Counts], names: Sequence[str], drawn: Drawn, strength: float, told: dict[str, Distribution]
+) -> _Chain:
+    """Down the levels of `names`. `told` keeps what each said, for two chains that begin alike."""
     p = anchor = drawn.p
     narrowest: tuple[Counts, Distribution] = ({}, p)
     for place, name in enumerate(names):
-        counts = rows.get(name)
-        if place == 1 and name in rows and drawn.p:
-            p = blend([(drawn.share, drawn.p), (1.0 - drawn.share, p)])
-        if counts:
-            narrowest = (counts, p)
-            p = _posterior(counts, p, strength)
+        if name in told:
+            p = told[name]
+        else:
+            counts = rows.get(name)
+            if place == 1 and name in rows and drawn.p:
+                p = blend([(drawn.share, drawn.p), (1.0 - drawn.share, p)])
+            if counts:
+                narrowest = (counts, p)
+                p = _posterior(counts, p, strength)
+            told[name] = p
         if place == 1:
             anchor = p
     return _Chain(p, anchor, narrowest)
