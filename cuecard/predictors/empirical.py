@@ -80,6 +80,9 @@ class EmpiricalPredictor:
         for offset in range(horizon):
             block = rows[offset * len(names) : (offset + 1) * len(names)]
             prior = priors[offset] if offset < len(priors) else {}
+            if self._rng is None and not any(block):
+                out.append(normalised(prior))
+                continue
             # What was seen from here says less of turns further off, the graph's look at the last action too.
             drawn = Drawn(prior, PRIOR_SHARE / (offset + 1), trust, DUE_STRENGTH * (offset + 1))
             p = shrink(dict(zip(names, block, strict=True)), drawn, self._strength * (offset + 1), self._rng)
