@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from cuecard.predictors.counts import HORIZON, Context, CountKey, Kind, MemoryCounts, contexts, situation
-from cuecard.predictors.shrinkage import normalised
+from cuecard.predictors.shrinkage import TURNS, chain, normalised
 from cuecard.predictors.types import UNLABELLED, Forecast, SessionView, TurnView
 
 _KINDS: tuple[Kind, ...] = ("action", "source")
@@ -34,6 +34,32 @@ class ExactCounts:
     def _first(self, sop: str, kind: Kind, offset: int, wanted: Sequence[Context]) -> dict[str, float]:
         rows = (self._counts.row(CountKey(sop, kind, offset, context)) for context in wanted)
         return normalised(next((row for row in rows if row), {}))
+
+
+class PlainShrinkage:
+    """Counts of what followed the last one, two and three turns, each leaning on the wider ones (evidence, section 2).
+
+    The yardstick for gains: the product's own counts look at more than that and rise with the product.
+    """
+
+    def __init__(self, counts: MemoryCounts) -> None:
+        self._counts = counts
+        self._told: dict[tuple[str, int, tuple[Context, ...]], Forecast] = {}
+
+    async def predict(self, view: SessionView, horizon: int = HORIZON) -> Forecast:
+        known = contexts(situation(view))
+        wanted = tuple(known[level] for level in TURNS if level in known)
+        told = self._told.get((view.sop, horizon, wanted))
+        if told is None:
+            actions, sources = (
+                tuple(self._leaning(view.sop, kind, offset, wanted) for offset in range(1, horizon + 1))
+                for kind in _KINDS
+            )
+            told = self._told[view.sop, horizon, wanted] = Forecast(actions=actions, sources=sources, by="shrinkage")
+        return told
+
+    def _leaning(self, sop: str, kind: Kind, offset: int, wanted: Sequence[Context]) -> dict[str, float]:
+        return chain([self._counts.row(CountKey(sop, kind, offset, context)) for context in wanted], {})
 
 
 class AccountKey:

@@ -10,12 +10,12 @@ from cuecard.predictors.graph import GraphPrior
 from cuecard.predictors.learned import LearnedPredictor
 from cuecard.predictors.mixture import MixturePredictor
 from cuecard.predictors.types import Predictor
-from evals.real.baselines import ExactCounts
+from evals.real.baselines import ExactCounts, PlainShrinkage
 from evals.real.runs import Run, Turns, fit, run_all
 from evals.real.scoring import OFFSETS, Tally, bootstrap, measures
 from evals.real.sessions import Session
 
-PREDICTORS = ("majority", "bigram", "account_key", "shrinkage", "graph", "learned", "mixture")
+PREDICTORS = ("majority", "bigram", "account_key", "shrinkage", "counts", "graph", "learned", "mixture")
 WHO = "crowd-sourced human-human dialogues"
 
 Prior = Callable[[str], GraphPrior | None]
@@ -49,7 +49,8 @@ def all_predictors(train: Sequence[Turns], prior: Prior, model: LearnedPredictor
         "majority": ExactCounts(fitted.plain, ("sop",), "majority"),
         "bigram": ExactCounts(fitted.plain, ("last", "sop"), "bigram"),
         "account_key": fitted.account,
-        "shrinkage": EmpiricalPredictor(fitted.plain, lambda _: None),
+        "shrinkage": PlainShrinkage(fitted.plain),
+        "counts": EmpiricalPredictor(fitted.plain, lambda _: None),
         "graph": EmpiricalPredictor(MemoryCounts(), prior),
         "mixture": MixturePredictor(EmpiricalPredictor(fitted.decayed, prior), model),
     }
@@ -63,7 +64,8 @@ def report(compared: Compared) -> dict[str, Any]:
         **_figures(compared.runs, None),
         "us_per_prediction": {name: compared.runs[name].us_per_prediction for name in _present(compared)},
         **_sources(compared.runs),
-        "mixture_minus_shrinkage": _gains(compared.runs),
+        "mixture_minus_shrinkage": _gains(compared.runs, "shrinkage"),
+        "mixture_minus_counts": _gains(compared.runs, "counts"),
         "single": _figures(compared.runs, singles) if singles else {},
         "multi": _figures(compared.runs, compared.multi) if compared.multi else {},
         "n_train": compared.n_train,
@@ -104,10 +106,10 @@ def _sources(runs: Mapping[str, Run]) -> dict[str, Any]:
     }
 
 
-def _gains(runs: Mapping[str, Run]) -> dict[str, Any]:
+def _gains(runs: Mapping[str, Run], over: str) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for offset in OFFSETS:
-        ours, theirs = (runs[name].tallies[offset].actions for name in ("mixture", "shrinkage"))
+        ours, theirs = (runs[name].tallies[offset].actions for name in ("mixture", over))
         out[f"+{offset}"] = {f"top{k}": bootstrap(ours, theirs, k)._asdict() for k in (1, 3)}
     return out
 

@@ -17,8 +17,9 @@ def table(result: Mapping[str, Any]) -> Table:
         cells = [_cell(result[f"+{k}"][name]) for k in OFFSETS]
         us = result["+1"][name]["us_per_prediction"]
         out.add_row(name, *cells, "-" if us is None else f"{us:.0f}")
-    gain = result["mixture_minus_shrinkage"]
-    out.add_row("mixture - shrinkage", *(_gain(gain[f"+{k}"]) for k in OFFSETS), "")
+    for over in ("shrinkage", "counts"):
+        gain = result[f"mixture_minus_{over}"]
+        out.add_row(f"mixture - {over}", *(_gain(gain[f"+{k}"]) for k in OFFSETS), "")
     return out
 
 

@@ -43,7 +43,7 @@ def test_every_predictor_has_its_figures_at_every_offset(tmp_path: Path) -> None
     assert result["by_time"]["+1"]["bigram"]["n"] > 0
     assert result["source_hit1"]["shrinkage"] == 100.0
     assert orjson.loads(orjson.dumps(result, option=orjson.OPT_SERIALIZE_NUMPY)) == result
-    assert table(result).row_count == len(PREDICTORS) + 1
+    assert table(result).row_count == len(PREDICTORS) + 2
 
 
 def test_a_test_file_is_the_only_thing_tested_on(tmp_path: Path) -> None:
