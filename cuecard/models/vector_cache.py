@@ -1,23 +1,17 @@
 """Remembers embeddings of texts that don't change between starts: examples, documents, speech acts."""
 
 import hashlib
-import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from cuecard.models.cache_folder import cache_folder
 from cuecard.models.embeddings import DIM, Embedder, Matrix
 
 _SMALLEST = 8
 """Fewer texts than this are embedded faster than a file is read."""
-
-
-def cache_folder() -> Path:
-    """The user's cache folder for Cuecard; safe to delete at any time."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "cuecard" / "vectors"
 
 
 class CachedEmbedder:
@@ -29,7 +23,7 @@ class CachedEmbedder:
     def __init__(self, inner: Embedder, model: str, folder: Path | None = None) -> None:
         self._inner = inner
         self.model = model
-        self._folder = folder or cache_folder()
+        self._folder = folder or cache_folder("vectors")
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         if len(texts) < _SMALLEST:

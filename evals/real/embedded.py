@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from cuecard.models.cache_folder import cache_folder
 from cuecard.models.embeddings import DIM, Embedder, Matrix
-from cuecard.models.vector_cache import cache_folder
 from cuecard.predictors.features import typed
 from cuecard.predictors.types import TurnView
 
@@ -17,7 +17,7 @@ _BATCH = 256
 
 def cache_file(weights: str) -> Path:
     """Where vectors of these weights are kept between runs: digests of the sentences, never their words."""
-    return cache_folder() / f"sentences-{hashlib.sha256(weights.encode()).hexdigest()[:12]}.npz"
+    return cache_folder("vectors") / f"sentences-{hashlib.sha256(weights.encode()).hexdigest()[:12]}.npz"
 
 
 def with_embeddings(

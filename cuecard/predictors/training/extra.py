@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 from cuecard.errors import CuecardError
 
-NEEDED = ("scipy", "onnx")
+NEEDED = ("scipy",)
 
 
 def require_training() -> None:
