@@ -45,9 +45,7 @@ def test_a_local_file_that_is_missing_is_named(tmp_path: Path) -> None:
 def test_a_texts_vector_does_not_hang_on_its_company() -> None:
     embedder = load_embedder()
     alone = embedder.embed(["a cracked windscreen"])[0]
-    among = embedder.embed(["see you on tuesday, and bring the long form", "a cracked windscreen", ""])[
-        1
-    ]
+    among = embedder.embed(["see you on tuesday, and bring the long form", "a cracked windscreen", ""])[1]
     assert (alone == among).all()
 
 
