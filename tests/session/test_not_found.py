@@ -2,12 +2,9 @@
 
 from pathlib import Path
 
-import pytest
-
 from cuecard.clock import run_virtual
 from cuecard.session import Engine
 from cuecard.settings import Settings
-from tests.session import returns
 from tests.session.returns import write_returns
 
 
@@ -15,12 +12,12 @@ async def nobody(order_number: str) -> None:
     return None
 
 
-def test_a_number_told_in_the_first_breath_and_not_found_is_asked_for_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Settings
-) -> None:
-    monkeypatch.setattr(returns, "order", nobody)
+def test_a_number_told_in_the_first_breath_and_not_found_is_asked_for_again(tmp_path: Path, settings: Settings) -> None:
     path = write_returns(tmp_path)
-    text = path.read_text(encoding="utf-8").replace("facts:\n", "verify_with: order\nfacts:\n", 1)
+    text = path.read_text(encoding="utf-8").replace(
+        "tests.session.returns:order", "tests.session.test_not_found:nobody"
+    )
+    text = text.replace("facts:\n", "verify_with: order\nfacts:\n", 1)
     text = text.replace("    latency_s: 0.1", "    verified: false\n    latency_s: 0.1")
     asked_again = "I find nothing under {order_number}. Could you read it to me once more?"
     text = text.replace("I need the six digits of your order number to find the parcel.", asked_again)
