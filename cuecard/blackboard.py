@@ -89,6 +89,8 @@ class Board:
     turn_key: str = ""
     """Identity of the request behind the next turn, kept with its words, so that a repeat can be told."""
     published_turn: int = 0
+    publish_due: bool = False
+    """Something landed and the slice is about to be written with it, and with all that lands until then."""
     live: Live = field(default_factory=Live)
     listener: PartialListener | None = None
     """Hears unfinished words; set by whoever owns the session's ears."""

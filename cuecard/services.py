@@ -246,7 +246,9 @@ class Services:
         board.pool.add(item, board.now_s)
         # Else it would be worth nothing until the next pass, and the first to go when another lands in a full pool.
         revalue(board)
-        if store is not None and board.published_turn:
+        # A search brings thirty passages in one go: they are written once.
+        if store is not None and board.published_turn and not board.publish_due:
+            board.publish_due = True
             shared = self.settings.database_url is not None
             self.in_background(_published(board, store, shared=shared))
 
@@ -257,6 +259,7 @@ class Services:
 
 
 async def _published(board: Board, store: BaseStore, *, shared: bool) -> None:
+    board.publish_due = False
     await publish(board, store, board.published_turn, shared=shared)
 
 

@@ -64,7 +64,8 @@ class Item:
         row = {f.name: getattr(self, f.name) for f in fields(self)}
         row["facts"] = sorted(self.facts)
         row["vector"] = None if self.vector is None else base64.b64encode(self.vector.tobytes()).decode()
-        row["pieces"] = None if self.pieces is None else _packed(self.pieces)
+        # Pieces would be most of a snapshot that is written in every pass; without them the whole still ranks it.
+        del row["pieces"]
         row["fetched_at_s"] = self.fetched_at_s - now_s
         row["expires_at_s"] = None if self.expires_at_s == float("inf") else self.expires_at_s - now_s
         return row
@@ -77,20 +78,9 @@ class Item:
         values["facts"] = frozenset(row.get("facts") or ())
         vector = row.get("vector")
         values["vector"] = None if vector is None else np.frombuffer(base64.b64decode(vector), np.float32)
-        pieces = row.get("pieces")
-        values["pieces"] = None if pieces is None or vector is None else _unpacked(pieces, len(values["vector"]))
+        # Rows written for a while had packed pieces.
+        values.pop("pieces", None)
         values["fetched_at_s"] = row.get("fetched_at_s", 0.0) + now_s - away_s
         left = row.get("expires_at_s")
         values["expires_at_s"] = float("inf") if left is None else left + now_s - away_s
         return cls(**values)
-
-
-def _packed(rows: Vector) -> str:
-    """Unit rows in a byte a number: a pool is written in every pass, and pieces are most of it."""
-    largest = np.maximum(np.abs(rows).max(axis=1, keepdims=True), 1e-9)
-    return base64.b64encode(np.rint(rows * (127.0 / largest)).astype(np.int8).tobytes()).decode()
-
-
-def _unpacked(packed: str, dim: int) -> Vector:
-    rows = np.frombuffer(base64.b64decode(packed), np.int8).reshape(-1, dim).astype(np.float32)
-    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), np.float32)

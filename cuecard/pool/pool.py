@@ -12,7 +12,7 @@ import numpy as np
 
 from cuecard.pool.item import Item, Vector
 from cuecard.pool.pieces import MOST_PIECES
-from cuecard.pool.words import WordRows, telling_words
+from cuecard.pool.words import WordRows, shared_words, telling_words
 
 CAP = 30
 """Items a session keeps; the account's figure, and more would be ranked, not shown (docs/decisions/0142)."""
@@ -239,7 +239,9 @@ class Pool:
         if item.vector is not None and item.pieces is not None:
             rows = item.pieces[:MOST_PIECES]
             self._matrix[1 : 1 + len(rows), row] = rows
-        self._words.put(row, telling_words(f"{item.title} {item.text}"))
+        said = f"{item.title} {item.text}"
+        # What is anybody's is read once a process; what is somebody's leaves no trace in it.
+        self._words.put(row, shared_words(said) if item.scope == "shared" else telling_words(said))
         self._bonus[row] = 0.0
         self._tick += 1
         self._used[row] = self._tick

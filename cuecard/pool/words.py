@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Collection
+from functools import lru_cache
 
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _SAYS_NOTHING = frozenset(
@@ -18,6 +19,12 @@ _SAYS_NOTHING = frozenset(
 def telling_words(text: str) -> frozenset[str]:
     """The words by which a text can be found."""
     return frozenset(_WORD.findall(text.casefold())) - _SAYS_NOTHING
+
+
+@lru_cache(maxsize=4096)
+def shared_words(text: str) -> frozenset[str]:
+    """`telling_words`, remembered: for documents that every session is shown."""
+    return telling_words(text)
 
 
 class WordRows:

@@ -192,15 +192,13 @@ def test_words_follow_their_item_when_another_leaves() -> None:
     assert pool.pick(unit(1), words="the glass")[0].score == pytest.approx(1.0)
 
 
-def test_a_snapshot_keeps_pieces_in_a_byte_a_number_and_reads_those_from_before_them() -> None:
+def test_a_snapshot_leaves_pieces_out_and_reads_those_that_have_them() -> None:
     item = passage("a", unit(1))
     item.pieces = np.stack([unit(0, 3, 1), unit(0, 0, 1, 2)])
     row = item.to_json()
-    back = Item.from_json(row)
-    assert back.pieces is not None
-    assert np.allclose(np.sum(back.pieces * item.pieces, axis=1), 1.0, atol=1e-4)
-    del row["pieces"]
+    assert "pieces" not in row
     assert Item.from_json(row).pieces is None
+    assert Item.from_json({**row, "pieces": "AAAA"}).pieces is None
 
 
 def test_a_passage_is_cut_into_its_sentences_and_into_few_pieces_however_long_it_is() -> None:
